@@ -1,0 +1,1 @@
+"""What flows between stages: frozen, slotted, keyword-only, standard library only."""
