@@ -1,0 +1,1 @@
+"""Every word said to a model: one template and one typed render function each."""

@@ -1,0 +1,16 @@
+"""What the world model is asked: the page and the action, and what changes (DynaWeb 3.2, A.2)."""
+
+from dynaweb.prompts.lines import section
+
+
+def render_predict(tree: str, did: str, goal: str | None = None) -> str:
+    """Ask for the state change.
+
+    Args:
+        tree: the page, with what the rules already know of the action applied.
+        did: the labelled action.
+        goal: hidden unless a recipe reproduces a paper that shows it: a world model that knows
+            what is wanted tends to grant it (WebWorld section 7, sycophancy).
+    """
+    wanted = section("goal", goal) if goal is not None else ""
+    return f"{wanted}<page>\n{tree}\n{section('did', did)}<change> "
