@@ -1,0 +1,1 @@
+"""Prompt, sample, parse: from a page to a step."""

@@ -1,0 +1,1 @@
+"""THE episode loop: live and dream alike."""
