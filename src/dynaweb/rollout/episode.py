@@ -13,6 +13,7 @@ from dynaweb.errors import BrowserError, DynawebError, JudgeError, SamplerError,
 from dynaweb.records.observation import Observation
 from dynaweb.records.seeds import derive_seed
 from dynaweb.records.trajectory import Behaviour, Outcome, Reason, Start, Step, Trajectory, World
+from dynaweb.rollout.verdict import needs_verdict, with_verdict
 
 _FAULTS: dict[type[DynawebError], Reason] = {
     BrowserError: Reason.BROWSER_FAULT,
@@ -111,7 +112,9 @@ async def run_episode(
         license=license,
         origin=origin,
     )
-    return _judged(trajectory, judge) if judge is not None else trajectory
+    if judge is None or not needs_verdict(trajectory):
+        return trajectory
+    return with_verdict(trajectory, judge.judge([trajectory])[0])
 
 
 async def _walk(
@@ -162,15 +165,6 @@ def _outcome(attempt: _Attempt) -> Outcome:
         return Outcome.UNKNOWN
     if attempt.reason is Reason.OUT_OF_STEPS:
         return Outcome.FAILURE
-    if attempt.reward is None:
+    if attempt.reward is None:  # the world does not say: a judge may
         return Outcome.UNKNOWN
     return Outcome.SUCCESS if attempt.reward > 0 else Outcome.FAILURE
-
-
-def _judged(trajectory: Trajectory, judge: Judge) -> Trajectory:
-    """Ask the judge about an attempt that ended without the world's own verdict."""
-    if trajectory.outcome is not Outcome.UNKNOWN or trajectory.reason not in (Reason.TASK_ENDED, Reason.ANSWERED):
-        return trajectory
-    verdict = judge.judge([trajectory])[0]
-    reason = Reason.JUDGE_FAULT if verdict.outcome is Outcome.UNKNOWN else trajectory.reason
-    return replace(trajectory, outcome=verdict.outcome, reason=reason, detail=verdict.evidence)
