@@ -74,7 +74,9 @@ class Agent(Protocol):
         """Which policy this is; written on trajectories."""
         ...
 
-    async def decide(self, goal: str, past: tuple[Step, ...], observation: Observation, seed: int) -> Step:
+    async def decide(
+        self, goal: str, past: tuple[Step, ...], observation: Observation, seed: int
+    ) -> Step:
         """Read the page, think, act. A reply without an action is a step with a fault.
 
         Raises:

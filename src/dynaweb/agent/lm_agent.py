@@ -25,7 +25,9 @@ class AgentConfig:
         if not 0.0 <= self.temperature <= 5.0:
             raise UserError(f"agent temperature {self.temperature!r} is out of range: use 0 to 5")
         if not 1 <= self.max_new_tokens <= 4096:
-            raise UserError(f"agent max_new_tokens {self.max_new_tokens!r} is out of range: use 1 to 4096")
+            raise UserError(
+                f"agent max_new_tokens {self.max_new_tokens!r} is out of range: use 1 to 4096"
+            )
 
 
 def act_prompt(goal: str, past: tuple[Step, ...], observation: Observation) -> str:
@@ -54,7 +56,9 @@ class LmAgent:
         """Version of the policy's weights."""
         return self._version
 
-    async def decide(self, goal: str, past: tuple[Step, ...], observation: Observation, seed: int) -> Step:
+    async def decide(
+        self, goal: str, past: tuple[Step, ...], observation: Observation, seed: int
+    ) -> Step:
         """Prompt, sample, parse. A reply without an action is a step with a fault.
 
         Raises:

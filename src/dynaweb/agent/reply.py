@@ -34,20 +34,28 @@ class Reply:
 def read_reply(text: str) -> Reply:
     """Read a reply; total: any text gives a Reply."""
     if len(text) > MAX_REPLY_CHARS:
-        return Reply("", None, Fault.NO_ACTION, f"the reply has {len(text)} characters; write one action")
-    candidate, thought = _candidate(text)
+        return Reply(
+            "", None, Fault.NO_ACTION, f"the reply has {len(text)} characters; write one action"
+        )
+    whole = text.strip()
+    if _CALL_START.match(whole) and "\n" not in whole:
+        candidate, thought = whole, ""  # a bare call: quotes inside it are its own
+    else:
+        candidate, thought = _candidate(text)
     if candidate is None:
-        return Reply(text.strip(), None, Fault.NO_ACTION, "no action in the reply; write one call such as click('12')")
-    try:
-        return Reply(thought, parse_action(candidate), None, "")
-    except ActionError as error:
-        fixed = _BARE_BID.sub(r"('\1'", candidate, count=1)
-        if fixed != candidate:
-            try:
-                return Reply(thought, parse_action(fixed), None, "")
-            except ActionError as second:
-                error = second
-        return Reply(thought, None, Fault.MALFORMED, str(error))
+        return Reply(
+            text.strip(),
+            None,
+            Fault.NO_ACTION,
+            "no action in the reply; write one call such as click('12')",
+        )
+    problem = ""
+    for words in (candidate, _BARE_BID.sub(r"('\1'", candidate, count=1)):
+        try:
+            return Reply(thought, parse_action(words), None, "")
+        except ActionError as error:
+            problem = str(error)
+    return Reply(thought, None, Fault.MALFORMED, problem)
 
 
 def _candidate(text: str) -> tuple[str | None, str]:

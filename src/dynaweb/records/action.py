@@ -195,7 +195,11 @@ def print_action(action: Action) -> str:
         if f.default is not MISSING and value == f.default:
             skipped = True
             continue
-        shown = repr(value[0] if len(value) == 1 else list(value)) if isinstance(value, tuple) else repr(value)
+        shown = (
+            repr(value[0] if len(value) == 1 else list(value))
+            if isinstance(value, tuple)
+            else repr(value)
+        )
         parts.append(f"{f.name}={shown}" if skipped else shown)
     return f"{action_name(type(action))}({', '.join(parts)})"
 
@@ -229,12 +233,16 @@ def parse_action(text: str) -> Action:
 def _parse_call(text: str) -> ast.Call:
     if len(text) > MAX_ACTION_CHARS:
         raise ActionError(f"action of {len(text)} characters; at most {MAX_ACTION_CHARS}")
-    if text.count("(") + text.count("[") + text.count("{") > 4 * MAX_DEPTH and not any(q in text for q in "'\""):
+    if text.count("(") + text.count("[") + text.count("{") > 4 * MAX_DEPTH and not any(
+        q in text for q in "'\""
+    ):
         raise ActionError("action nested too deeply")
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ActionError(f"not an action: {text[:80]!r}; write one call such as click('12')") from error
+        raise ActionError(
+            f"not an action: {text[:80]!r}; write one call such as click('12')"
+        ) from error
     if not isinstance(tree.body, ast.Call):
         raise ActionError(f"not an action: {text[:80]!r}; write one call such as click('12')")
     return tree.body
@@ -242,11 +250,19 @@ def _parse_call(text: str) -> ast.Call:
 
 def _literal(action: str, name: str, declared: str, node: ast.expr) -> Literals:
     value: object = None
-    if isinstance(node, ast.List | ast.Tuple) and all(isinstance(e, ast.Constant) for e in node.elts):
+    if isinstance(node, ast.List | ast.Tuple) and all(
+        isinstance(e, ast.Constant) for e in node.elts
+    ):
         value = tuple(e.value for e in node.elts if isinstance(e, ast.Constant))
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+    elif (
+        isinstance(node, ast.UnaryOp)
+        and isinstance(node.op, ast.USub)
+        and isinstance(node.operand, ast.Constant)
+    ):
         number = node.operand.value
-        value = -number if isinstance(number, int | float) and not isinstance(number, bool) else None
+        value = (
+            -number if isinstance(number, int | float) and not isinstance(number, bool) else None
+        )
     elif isinstance(node, ast.Constant):
         value = node.value
     return _typed(action, name, declared, value)

@@ -194,7 +194,9 @@ class Trajectory:
 
     def transitions(self) -> tuple[Transition, ...]:
         """Every step of the web in this attempt; steps without an action or a next page are left out."""
-        pages = [s.observation for s in self.steps[1:]] + ([self.final] if self.final is not None else [])
+        pages = [s.observation for s in self.steps[1:]] + (
+            [self.final] if self.final is not None else []
+        )
         ended = self.reason in (Reason.TASK_ENDED, Reason.ANSWERED)
         return tuple(
             Transition(
@@ -221,7 +223,9 @@ class Group:
         for m in self.members:
             same = (m.task, m.seed, m.goal) == (here.task, here.seed, here.goal)
             if not same or not m.steps or m.steps[0].observation.tree != here.observation.tree:
-                raise ValueError(f"trajectory {m.trajectory_id!r} does not begin at the group's start ({here.task!r}, seed {here.seed})")
+                raise ValueError(
+                    f"trajectory {m.trajectory_id!r} does not begin at the group's start ({here.task!r}, seed {here.seed})"
+                )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,15 @@ from dataclasses import dataclass, replace
 
 from dynaweb.agent.reply import read_reply
 from dynaweb.contracts import Agent, Environment, Judge, StepResult
-from dynaweb.errors import BrowserError, DynawebError, JudgeError, SamplerError, UserError, WorldModelError
+from dynaweb.errors import (
+    BrowserError,
+    DynawebError,
+    JudgeError,
+    SamplerError,
+    UserError,
+    WorldModelError,
+)
+from dynaweb.records.action import Action, ReportInfeasible, SendMsgToUser
 from dynaweb.records.observation import Observation
 from dynaweb.records.seeds import derive_seed
 from dynaweb.records.trajectory import Behaviour, Outcome, Reason, Start, Step, Trajectory, World
@@ -61,7 +69,7 @@ async def run_episode(
     episode_seed: int = 0,
     judge: Judge | None = None,
     origin: str = "",
-    license: str = "",  # noqa: A002  # the record's field name
+    license: str = "",  # the record's field name
     world_model_version: str = "",
 ) -> Trajectory:
     """Attempt a task once.
@@ -142,8 +150,18 @@ async def _walk(
         attempt.final = observation
         _note_reward(attempt, result)
         if result.terminated or result.truncated:
-            attempt.reason = Reason.TASK_ENDED if result.terminated else Reason.OUT_OF_STEPS
+            attempt.reason = _end_reason(step.action, result)
             return
+
+
+def _end_reason(action: Action, result: StepResult) -> Reason:
+    if not result.terminated:
+        return Reason.OUT_OF_STEPS
+    return (
+        Reason.ANSWERED
+        if isinstance(action, SendMsgToUser | ReportInfeasible)
+        else Reason.TASK_ENDED
+    )
 
 
 def _note_reward(attempt: _Attempt, result: StepResult) -> None:

@@ -18,6 +18,8 @@ def with_verdict(trajectory: Trajectory, verdict: Verdict) -> Trajectory:
         ValueError: the attempt does not wait for a verdict; a world's own reward is never overruled.
     """
     if not needs_verdict(trajectory):
-        raise ValueError(f"trajectory {trajectory.trajectory_id!r} is not waiting for a verdict ({trajectory.reason})")
+        raise ValueError(
+            f"trajectory {trajectory.trajectory_id!r} is not waiting for a verdict ({trajectory.reason})"
+        )
     reason = Reason.JUDGE_FAULT if verdict.outcome is Outcome.UNKNOWN else trajectory.reason
     return replace(trajectory, outcome=verdict.outcome, reason=reason, detail=verdict.evidence)

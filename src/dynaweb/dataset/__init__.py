@@ -1,0 +1,1 @@
+"""Trajectories into datasets: split, filter, examples, cards."""
