@@ -1,0 +1,1 @@
+"""Pages as trees: parse, render, compare, change."""
