@@ -1,0 +1,163 @@
+"""The validity gate: what no page lets you do. The same in the real browser and in a dream.
+
+It decides from the observation alone, before the browser or the model is asked; what only the page
+itself can refuse (an obscured button) stays the browser's to report. The messages are shown to the
+agent and are part of the interface: the same bad action has the same words in both worlds.
+"""
+
+from dynaweb.axtree.tree import Node, Tree, read_tree
+from dynaweb.records.action import (
+    Action,
+    Clear,
+    Click,
+    Dblclick,
+    DragAndDrop,
+    Fill,
+    GoBack,
+    GoForward,
+    Goto,
+    SelectOption,
+    TabClose,
+    TabFocus,
+    target_bids,
+)
+from dynaweb.records.observation import Observation, Tab
+from dynaweb.records.trajectory import Fault
+
+EDITABLE_ROLES = frozenset(
+    {
+        "textbox",
+        "searchbox",
+        "spinbutton",
+        "combobox",
+        "slider",
+        "Date",
+        "DateTime",
+        "InputTime",
+        "ColorWell",
+    }
+)
+"""Roles that take text: text fields, numbers, dates, colours, sliders."""
+
+SELECT_ROLES = frozenset({"combobox", "listbox"})
+
+OPTION_ROLES = frozenset({"option", "menuitem"})
+
+URL_SCHEMES = ("http://", "https://", "about:blank", "file://")
+
+Refusal = tuple[Fault, str]
+
+
+def check_action(observation: Observation, action: Action) -> Refusal | None:
+    """Why the action cannot be done on this page; None when the page may be asked.
+
+    Returns:
+        The fault's class and the message for `last_action_error`.
+    """
+    match action:
+        case GoBack() | GoForward() | TabClose() | TabFocus() | Goto():
+            return _check_page(observation, action)
+        case _:
+            pass
+    bids = target_bids(action)
+    if not bids:
+        return None
+    tree = read_tree(observation.tree)
+    for bid in bids:
+        at = _find(tree, bid)
+        if at is None:
+            return Fault.MISSING_ELEMENT, f"no element with bid {bid!r} on this page"
+        refusal = _check_element(tree, at, action)
+        if refusal is not None:
+            return refusal
+    return None
+
+
+def _check_page(observation: Observation, action: Action) -> Refusal | None:
+    tab = _active(observation)
+    match action:
+        case GoBack() if tab is not None and not tab.back:
+            return Fault.IMPOSSIBLE, "there is no page to go back to"
+        case GoForward() if tab is not None and not tab.forward:
+            return Fault.IMPOSSIBLE, "there is no page to go forward to"
+        case TabClose() if len(observation.tabs) <= 1:
+            return Fault.IMPOSSIBLE, "the only tab cannot be closed"
+        case TabFocus(index) if not 0 <= index < max(len(observation.tabs), 1):
+            return (
+                Fault.IMPOSSIBLE,
+                f"there is no tab {index}; tabs are 0 to {max(len(observation.tabs), 1) - 1}",
+            )
+        case Goto(url) if not url.startswith(URL_SCHEMES):
+            return (
+                Fault.IMPOSSIBLE,
+                f"{url[:80]!r} is not an address; write http:// or https:// in front",
+            )
+        case _:
+            return None
+
+
+def _active(observation: Observation) -> Tab | None:
+    if 0 <= observation.active_tab < len(observation.tabs):
+        return observation.tabs[observation.active_tab]
+    return None
+
+
+def _find(tree: Tree, bid: str) -> int | None:
+    return next((i for i, node in enumerate(tree) if node.bid == bid), None)
+
+
+def _check_element(tree: Tree, at: int, action: Action) -> Refusal | None:
+    node = tree[at]
+    what = f"element {node.bid!r} ({node.role})"
+    acts = isinstance(action, Click | Dblclick | Fill | Clear | SelectOption | DragAndDrop)
+    if acts and node.attr("disabled") is True:
+        return Fault.DISABLED, f"{what} is disabled"
+    match action:
+        case Fill() | Clear():
+            if not _editable(node) or _is_menu(tree, at):
+                return Fault.NOT_EDITABLE, f"{what} cannot be filled; it is not a text field"
+        case SelectOption(_, options):
+            if node.role not in SELECT_ROLES:
+                return Fault.NOT_AN_OPTION, f"{what} has no options to select"
+            return _check_options(tree, at, options, what)
+        case _:
+            pass
+    return None
+
+
+def _editable(node: Node) -> bool:
+    if node.attr("readonly") is True:
+        return False
+    return (
+        node.role in EDITABLE_ROLES
+        or node.attr("contenteditable") is not None
+        or node.attr("editable") is not None
+    )
+
+
+def _is_menu(tree: Tree, at: int) -> bool:
+    """A select element: Chromium calls it combobox too, but it takes no text."""
+    return tree[at].attr("hasPopup") == "menu" or bool(_options(tree, at))
+
+
+def _options(tree: Tree, at: int) -> list[Node]:
+    return [n for n in tree[at + 1 : _end(tree, at)] if n.role in OPTION_ROLES]
+
+
+def _check_options(tree: Tree, at: int, wanted: tuple[str, ...], what: str) -> Refusal | None:
+    """Options are judged only when the page lists them; a value may differ from the text shown."""
+    options = _options(tree, at)
+    known = {str(text) for n in options for text in (n.name, n.attr("value")) if text is not None}
+    if not known:
+        return None
+    for option in wanted:
+        if option not in known:
+            return Fault.NOT_AN_OPTION, f"{what} has no option {option[:40]!r}"
+    return None
+
+
+def _end(tree: Tree, at: int) -> int:
+    end = at + 1
+    while end < len(tree) and tree[end].depth > tree[at].depth:
+        end += 1
+    return end
