@@ -1,0 +1,1 @@
+"""Groups of attempts into rows to train on: credit, mixing with experts, token ids."""

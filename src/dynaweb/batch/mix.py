@@ -1,0 +1,96 @@
+"""Dreams and demonstrations in one group: a share of the dreamed members is replaced by experts.
+
+DynaWeb 4.1 replaces half of the dreamed trajectories by gold ones, interleaved at random; 1 also names
+the policy's real attempts as a third source. An expert member is the expert's suffix from the group's
+start, said again in the policy's own prompt (`render`), so that conditions match training.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from dynaweb.batch.source import Source, source_of
+from dynaweb.errors import UserError
+from dynaweb.records.trajectory import Group, Outcome, Start, Trajectory
+
+Render = Callable[[Trajectory], Trajectory]
+"""An expert trajectory with the generations the policy would have made to act like it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MixConfig:
+    """What a group is made of."""
+
+    group_size: int = 8
+    """Members of a group, experts included."""
+    expert_share: float = 0.5
+    """Share of members that are the expert's, where the start has an expert (DynaWeb 4.1: 0.5)."""
+    live_share: float = 0.0
+    """Largest share of members that are the policy's own live successes from the same start (ours)."""
+
+    def __post_init__(self) -> None:
+        if self.group_size < 2:
+            raise UserError(f"group_size {self.group_size!r} is too small: use 2 or more")
+        if not 0.0 <= self.expert_share <= 1.0:
+            raise UserError(f"expert_share {self.expert_share!r} is out of range: use 0 to 1")
+        if not 0.0 <= self.live_share <= 1.0 - self.expert_share:
+            raise UserError(
+                f"live_share {self.live_share!r} is out of range: use 0 to {1.0 - self.expert_share} beside expert_share {self.expert_share}"
+            )
+
+
+def split_group(config: MixConfig, *, experts: int, live: int) -> tuple[int, int, int]:
+    """How many members are (dreams, experts, live), given how many of each the start has.
+
+    Only the dreams that will be kept are dreamed: replacing a member costs nothing.
+    """
+    n_expert = round(config.group_size * config.expert_share) if experts else 0
+    n_live = min(live, round(config.group_size * config.live_share))
+    return config.group_size - n_expert - n_live, n_expert, n_live
+
+
+def mix_group(
+    start: Start,
+    dreams: Sequence[Trajectory],
+    experts: Sequence[Trajectory],
+    config: MixConfig,
+    *,
+    render: Render,
+    seed: int,
+    live: Sequence[Trajectory] = (),
+) -> Group:
+    """Put a group together in a seeded random order.
+
+    Args:
+        start: where every member begins.
+        dreams: at least as many as `split_group` asks for; the rest is left out.
+        experts: demonstrations from this start; taken in turn when there are fewer than asked for.
+        config: shares.
+        render: see `Render`.
+        seed: order of the members, and which experts are taken first.
+        live: the policy's own live attempts from this start; only successes are taken.
+
+    Raises:
+        ValueError: a member that is no success is offered as an expert, a dream is not a dream, or a
+            member begins elsewhere.
+    """
+    _check(dreams, experts)
+    wins = [t for t in live if t.outcome is Outcome.SUCCESS]
+    n_dream, n_expert, n_live = split_group(config, experts=len(experts), live=len(wins))
+    rng = Random(seed)
+    turn = rng.sample(range(len(experts)), len(experts))
+    chosen = [render(experts[turn[i % len(turn)]]) for i in range(n_expert)]
+    members = [*dreams[:n_dream], *chosen, *wins[:n_live]]
+    rng.shuffle(members)
+    return Group(start=start, members=tuple(members))
+
+
+def _check(dreams: Sequence[Trajectory], experts: Sequence[Trajectory]) -> None:
+    for t in dreams:
+        if source_of(t) is not Source.DREAM:
+            raise ValueError(f"trajectory {t.trajectory_id!r} is offered as a dream and is none")
+    for t in experts:
+        if source_of(t) is not Source.EXPERT or t.outcome is not Outcome.SUCCESS:
+            raise ValueError(
+                f"trajectory {t.trajectory_id!r} ({t.behaviour}, {t.outcome}) is not an expert's success"
+            )

@@ -1,0 +1,128 @@
+"""Attempts into token rows: one row for each reply the policy wrote, in the ids it was written in.
+
+No text is encoded here, so rollout and training can never disagree about tokens. The exception is the
+expert, who wrote none: `render_expert` says its actions in the policy's own prompt and grammar.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from dynaweb.agent.lm_agent import act_prompt
+from dynaweb.batch.advantage import Credit
+from dynaweb.batch.source import Source
+from dynaweb.records.action import print_action
+from dynaweb.records.trajectory import Generation, Trajectory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One prompt and what the policy wrote after it."""
+
+    prompt_ids: tuple[int, ...]
+    completion_ids: tuple[int, ...]
+    """At least one token."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainTrajectory:
+    """What the trainer knows of an attempt: rows, how good, how often."""
+
+    name: str
+    source: Source
+    """For the log only; the loss treats all alike."""
+    reward: float
+    advantage: float
+    copies: int
+    """Weight in the batch mean: the same expert may be several members of a group."""
+    rows: tuple[Row, ...]
+
+    @property
+    def policy_tokens(self) -> int:
+        """Tokens the policy wrote: the length of the sequence in GSPO's ratio."""
+        return sum(len(r.completion_ids) for r in self.rows)
+
+    @property
+    def tokens(self) -> int:
+        """Prompt and completion tokens, the cost of a forward pass."""
+        return sum(len(r.prompt_ids) + len(r.completion_ids) for r in self.rows)
+
+
+def train_trajectories(credits: Iterable[Credit]) -> list[TrainTrajectory]:
+    """Rows of every attempt; attempts of equal words and worth become one with more copies.
+
+    A sharp policy often dreams the same thing twice, and one expert stands in for half a group: the
+    gradient is the same and the forward passes are saved.
+
+    Raises:
+        ValueError: an attempt holds no token of the policy's, so its ratio is undefined.
+    """
+    merged: dict[tuple[Source, float, float, tuple[Row, ...]], TrainTrajectory] = {}
+    for credit in credits:
+        t = credit.trajectory
+        rows = rows_of(t)
+        key = (credit.source, credit.reward, credit.advantage, rows)
+        if key in merged:
+            merged[key] = replace(merged[key], copies=merged[key].copies + 1)
+            continue
+        merged[key] = TrainTrajectory(
+            name=t.trajectory_id,
+            source=credit.source,
+            reward=credit.reward,
+            advantage=credit.advantage,
+            copies=1,
+            rows=rows,
+        )
+    return list(merged.values())
+
+
+def rows_of(trajectory: Trajectory) -> tuple[Row, ...]:
+    """One row a reply, retries included, in the order they were written.
+
+    Raises:
+        ValueError: no reply holds a token.
+    """
+    rows = tuple(
+        Row(prompt_ids=g.prompt_ids, completion_ids=g.completion_ids)
+        for step in trajectory.steps
+        for g in step.generations
+        if g.completion_ids
+    )
+    if not rows:
+        raise ValueError(
+            f"trajectory {trajectory.trajectory_id!r} holds no policy tokens; an expert is rendered first"
+        )
+    return rows
+
+
+def render_expert(
+    trajectory: Trajectory, encode: Callable[[str], list[int]], eos_id: int
+) -> Trajectory:
+    """The expert's attempt as if the policy had written it: its prompt, its grammar, its end token.
+
+    Raises:
+        ValueError: a step has no action or a fault; such an attempt demonstrates nothing.
+    """
+    steps = []
+    past = trajectory.past
+    for step in trajectory.steps:
+        if step.action is None or step.fault is not None:
+            raise ValueError(f"expert {trajectory.trajectory_id!r} has a step that did not act")
+        text = print_action(step.action)
+        prompt = act_prompt(trajectory.goal, past, step.observation)
+        generation = _written(encode(prompt), [*encode(text), eos_id], text)
+        steps.append(replace(step, thought="", generations=(generation,)))
+        past = (*past, step)
+    return replace(trajectory, steps=tuple(steps))
+
+
+def _written(prompt_ids: Sequence[int], completion_ids: Sequence[int], text: str) -> Generation:
+    return Generation(
+        prompt_ids=tuple(prompt_ids),
+        completion_ids=tuple(completion_ids),
+        logprobs=(),
+        temperature=1.0,
+        seed=0,
+        policy_version="expert",
+        raw_text=text,
+        finish="stop",
+    )

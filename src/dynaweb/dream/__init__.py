@@ -1,0 +1,1 @@
+"""The world model as an Environment, and where dreams begin."""

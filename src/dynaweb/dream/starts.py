@@ -1,0 +1,161 @@
+"""Where dreams begin: real pages, first ones and ones in between (DynaWeb 4.1), with the expert's way on.
+
+Which start comes k-th depends on the seed and k alone, so a killed run takes up with the next one.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from dynaweb.errors import UserError
+from dynaweb.records.action import print_action
+from dynaweb.records.seeds import derive_seed
+from dynaweb.records.trajectory import Behaviour, Outcome, Start, Trajectory, World
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartsConfig:
+    """Which pages a dream may begin from."""
+
+    intermediate_share: float = 0.5
+    """Share of dreams that begin in the middle of an attempt, where the task has such starts."""
+    min_remaining: int = 2
+    """Fewest expert steps to the end from an intermediate start: one step from the end teaches nothing."""
+    max_remaining: int = 5
+    """Most expert steps to the end: a dream of five steps cannot finish what takes six."""
+    only_with_expert: bool = False
+    """Leave out starts that no expert passed through, such as the agent's own wrong turns."""
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.intermediate_share <= 1.0:
+            raise UserError(
+                f"starts intermediate_share {self.intermediate_share!r} is out of range: use 0 to 1"
+            )
+        if not 1 <= self.min_remaining <= self.max_remaining:
+            raise UserError(
+                f"starts min_remaining {self.min_remaining!r} must be from 1 to max_remaining {self.max_remaining!r}"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartPoint:
+    """A place to begin, and every expert that was there."""
+
+    start: Start
+    experts: tuple[Trajectory, ...]
+    """Successful suffixes from exactly here; empty when no expert passed."""
+
+    @property
+    def initial(self) -> bool:
+        """The task's first page."""
+        return not self.start.past
+
+    @property
+    def remaining(self) -> int | None:
+        """Fewest steps in which an expert finished from here; None without one."""
+        return min((len(e.steps) for e in self.experts), default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartPoints:
+    """All places to begin: `seen == len(points) + sum(dropped.values())`."""
+
+    points: tuple[StartPoint, ...]
+    seen: int
+    """States of all attempts."""
+    dropped: dict[str, int]
+    """Reason -> number of states."""
+
+
+_Key = tuple[str, int, str, str, tuple[str, ...]]
+
+
+def collect_starts(trajectories: Iterable[Trajectory], config: StartsConfig) -> StartPoints:
+    """Every state of real attempts that a dream may begin from, once each, in order of appearance.
+
+    Attempts of any behaviour give starts; only successful experts without a fault give suffixes.
+    """
+    found: dict[_Key, Start] = {}
+    experts: dict[_Key, list[Trajectory]] = {}
+    dropped: Counter[str] = Counter()
+    seen = 0
+    for t in trajectories:
+        seen += len(t.steps)
+        if t.world is not World.LIVE:
+            dropped["not_live"] += len(t.steps)
+            continue
+        for i in range(len(t.steps)):
+            start = t.start_at(i)
+            key = _key(start)
+            dropped["same_as_another"] += key in found
+            found.setdefault(key, start)
+            if _demonstrates(t):
+                experts.setdefault(key, []).append(t.suffix(i))
+    points = []
+    for key, start in found.items():
+        point = StartPoint(start=start, experts=tuple(experts.get(key, ())))
+        reason = _drop_reason(point, config)
+        if reason is None:
+            points.append(point)
+        else:
+            dropped[reason] += 1
+    return StartPoints(points=tuple(points), seen=seen, dropped=dict(+dropped))
+
+
+def pick_starts(
+    points: Sequence[StartPoint], config: StartsConfig, *, seed: int, first: int, count: int
+) -> list[StartPoint]:
+    """The starts number `first` to `first + count` of the endless seeded sequence.
+
+    Tasks come in turn, each once a round in an order of its own, whatever number of states they have.
+
+    Raises:
+        UserError: nothing to pick from.
+    """
+    if not points:
+        raise UserError(
+            "no place for a dream to begin: collect expert trajectories first, or widen the starts' min_remaining and max_remaining"
+        )
+    by_task: dict[str, list[StartPoint]] = {}
+    for p in points:
+        by_task.setdefault(p.start.task, []).append(p)
+    tasks = sorted(by_task)
+    picked = []
+    for k in range(first, first + count):
+        round_, place = divmod(k, len(tasks))
+        order = Random(derive_seed(seed, "tasks", round_)).sample(tasks, len(tasks))
+        picked.append(_pick(by_task[order[place]], config, Random(derive_seed(seed, "start", k))))
+    return picked
+
+
+def _pick(points: Sequence[StartPoint], config: StartsConfig, rng: Random) -> StartPoint:
+    initial = [p for p in points if p.initial]
+    middle = [p for p in points if not p.initial]
+    wants_middle = rng.random() < config.intermediate_share
+    pool = (middle or initial) if wants_middle else (initial or middle)
+    return pool[rng.randrange(len(pool))]
+
+
+def _key(start: Start) -> _Key:
+    """What makes two states the same place: page and the actions the prompt will show."""
+    page = start.observation
+    shown = f"{page.url}\x1f{page.tree}\x1f{page.last_action_error}"
+    return start.task, start.seed, start.goal, shown, tuple(print_action(a) for a in start.prefix)
+
+
+def _demonstrates(t: Trajectory) -> bool:
+    clean = all(s.action is not None and s.fault is None for s in t.steps)
+    shown = t.behaviour in (Behaviour.EXPERT, Behaviour.HUMAN)
+    return shown and t.outcome is Outcome.SUCCESS and clean
+
+
+def _drop_reason(point: StartPoint, config: StartsConfig) -> str | None:
+    remaining = point.remaining
+    if remaining is None:
+        return "no_expert" if config.only_with_expert else None
+    if remaining > config.max_remaining:
+        return "too_far_from_the_end"
+    if not point.initial and remaining < config.min_remaining:
+        return "too_near_the_end"
+    return None

@@ -1,0 +1,1 @@
+"""GSPO inside the dream: loss, update, loop."""
