@@ -1,0 +1,1 @@
+"""What a person reads of a run: one self-contained page, and the same tables in the terminal."""
