@@ -1,0 +1,1 @@
+"""The live world: Chromium as an environment, with real MiniWoB++ pages. The only package that knows Playwright."""

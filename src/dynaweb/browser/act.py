@@ -1,0 +1,312 @@
+"""Do one action in the browser: a table from action to real input events. Nothing is executed as code.
+
+The validity gate has passed before; what is left to refuse is what only the page knows: the element
+is covered, outside every scrollable area, or gone.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias, cast
+
+from playwright.async_api import Error as PlaywrightError
+
+from dynaweb.browser.flatten import BidMap
+from dynaweb.browser.page import Gone, Json, LivePage
+from dynaweb.errors import BrowserError
+from dynaweb.records.action import (
+    Action,
+    Clear,
+    Click,
+    Dblclick,
+    DragAndDrop,
+    Fill,
+    Focus,
+    Hover,
+    Press,
+    Scroll,
+    SelectOption,
+)
+from dynaweb.records.trajectory import Fault
+
+Refusal: TypeAlias = tuple[Fault, str]
+
+DRAG_STEPS = 8
+MODIFIERS = {"Alt": 1, "Control": 2, "ControlOrMeta": 2, "Meta": 4, "Shift": 8}
+BUTTONS = {"left": 1, "right": 2, "middle": 4}
+CLICKABLE = frozenset(BUTTONS)
+
+# `this` is the element. Gives the point to click, or says what is in the way.
+POINT = r"""async function() {
+  if (!this.isConnected) return {gone: true};
+  const el = this.nodeType === 1 ? this : this.parentElement;
+  if (el.tagName === 'OPTION' && !el.getClientRects().length) return {problem: 'is inside a closed list; use select_option'};
+  el.scrollIntoView({block: 'nearest', inline: 'nearest', behavior: 'instant'});
+  const boxes = [...el.getClientRects()].filter((r) => r.width > 0 && r.height > 0);
+  if (!boxes.length) return {problem: 'takes no space on the page'};
+  const inside = (hit) => {
+    for (let n = hit; n; n = n.parentNode || n.host) { if (n === el) return true; }
+    if (!hit) return false;
+    if (hit.contains(el) && hit.tagName === 'LABEL') return true;
+    return [...(el.labels || [])].some((l) => l.contains(hit));
+  };
+  const deepest = (x, y) => {
+    let hit = document.elementFromPoint(x, y);
+    while (hit && hit.shadowRoot) {
+      const next = hit.shadowRoot.elementFromPoint(x, y);
+      if (!next || next === hit) break;
+      hit = next;
+    }
+    return hit;
+  };
+  let cover = null;
+  for (const box of boxes) {
+    const left = Math.max(box.left, 0), right = Math.min(box.right, innerWidth);
+    const top = Math.max(box.top, 0), bottom = Math.min(box.bottom, innerHeight);
+    if (right <= left || bottom <= top) continue;
+    for (const [fx, fy] of [[.5, .5], [.25, .25], [.75, .75], [.1, .5], [.9, .5], [.5, .1], [.5, .9]]) {
+      const x = left + (right - left) * fx, y = top + (bottom - top) * fy, hit = deepest(x, y);
+      if (inside(hit)) return {x, y};
+      cover = cover || hit;
+    }
+  }
+  if (!cover) return {problem: 'cannot be scrolled into view'};
+  return {problem: 'is covered by a ' + cover.tagName.toLowerCase() + ' element'};
+}"""
+
+FOCUS = "function() { this.focus({preventScroll: false}); return this.isConnected; }"
+
+# Text inputs are selected, to be typed over by real input; pickers take their value at once.
+PREPARE = r"""function(value) {
+  if (!this.isConnected) return {gone: true};
+  this.focus();
+  const typed = ['text', 'search', 'url', 'tel', 'email', 'password', 'number'];
+  const fire = (kind) => this.dispatchEvent(new Event(kind, {bubbles: true, composed: true}));
+  if (this.tagName === 'TEXTAREA' || (this.tagName === 'INPUT' && typed.includes(this.type))) {
+    if (this.type === 'number' && value !== '' && Number.isNaN(Number(value))) return {problem: 'takes a number only'};
+    this.select();
+    return {typed: true, empty: this.value === '' && !(this.validity && this.validity.badInput)};
+  }
+  if (this.tagName === 'INPUT') {
+    const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set, before = this.value;
+    set.call(this, value);
+    if (value !== '' && this.value !== value && this.type !== 'range') {
+      set.call(this, before);
+      const form = {date: 'YYYY-MM-DD', time: 'HH:MM', month: 'YYYY-MM', week: 'YYYY-Www', color: '#rrggbb',
+                    'datetime-local': 'YYYY-MM-DDTHH:MM'}[this.type];
+      return {problem: form ? 'takes ' + form + ' only' : 'does not take this value'};
+    }
+    fire('input'); fire('change');
+    return {typed: false};
+  }
+  if (this.isContentEditable) {
+    const range = document.createRange();
+    range.selectNodeContents(this);
+    getSelection().removeAllRanges();
+    getSelection().addRange(range);
+    return {typed: true, empty: this.textContent === ''};
+  }
+  return {problem: 'cannot be filled; it is not a text field', editable: false};
+}"""
+
+SELECT = r"""function(wanted) {
+  if (!this.isConnected) return {gone: true};
+  if (this.tagName !== 'SELECT') return {problem: 'has no options to select'};
+  const clean = (t) => t.replace(/\s+/g, ' ').trim(), chosen = [];
+  for (const w of this.multiple ? wanted : wanted.slice(0, 1)) {
+    const all = [...this.options];
+    const o = all.find((x) => clean(x.label) === clean(w)) || all.find((x) => x.value === w);
+    if (!o) return {problem: 'has no option ' + JSON.stringify(w)};
+    if (o.disabled) return {problem: 'has option ' + JSON.stringify(w) + ' disabled'};
+    chosen.push(o);
+  }
+  this.focus();
+  const before = [...this.selectedOptions];
+  for (const o of this.options) o.selected = chosen.includes(o);
+  const same = before.length === chosen.length && before.every((o) => chosen.includes(o));
+  if (!same) for (const k of ['input', 'change']) this.dispatchEvent(new Event(k, {bubbles: true, composed: true}));
+  return {};
+}"""
+
+
+async def act(live: LivePage, action: Action, bids: BidMap) -> Refusal | None:
+    """Do it. Page-level actions (history, tabs, waiting) belong to the environment.
+
+    Returns:
+        Why the page did not let it happen; None when it did.
+
+    Raises:
+        BrowserError: the page or the browser is gone.
+    """
+    do = TABLE[type(action)]
+    try:
+        return await do(live, action, bids)
+    except Gone:
+        return Fault.IMPOSSIBLE, "the element is gone from the page"
+    except PlaywrightError as error:
+        raise BrowserError(
+            f"{type(action).__name__}: {(str(error).splitlines() or ['failed'])[0]}"
+        ) from error
+
+
+def _backend(bids: BidMap, bid: str) -> int:
+    backend = bids.backend(bid)
+    if backend is None:
+        raise Gone
+    return backend
+
+
+async def _point(live: LivePage, bids: BidMap, bid: str) -> tuple[float, float] | Refusal:
+    found = await live.call(POINT, _backend(bids, bid))
+    assert isinstance(found, dict)
+    if found.get("gone"):
+        raise Gone
+    problem = found.get("problem")
+    if isinstance(problem, str):
+        return Fault.IMPOSSIBLE, f"element {bid!r} {problem}"
+    return float(cast("float", found["x"])), float(cast("float", found["y"]))
+
+
+def _refused(found: tuple[float, float] | Refusal) -> Refusal | None:
+    return found if isinstance(found[0], Fault) else None
+
+
+async def _mouse(live: LivePage, kind: str, x: float, y: float, **more: Json) -> None:
+    await live.send("Input.dispatchMouseEvent", {"type": kind, "x": x, "y": y, **more})
+    live.mouse = (x, y)
+
+
+async def _press_at(
+    live: LivePage, bid: str, bids: BidMap, button: str, modifiers: tuple[str, ...], times: int
+) -> Refusal | None:
+    if button not in BUTTONS or any(m not in MODIFIERS for m in modifiers):
+        return (
+            Fault.MALFORMED,
+            f"button must be one of {', '.join(BUTTONS)} and modifiers of {', '.join(MODIFIERS)}",
+        )
+    found = await _point(live, bids, bid)
+    refusal = _refused(found)
+    if refusal is not None:
+        return refusal
+    x, y = cast("tuple[float, float]", found)
+    mask = sum({MODIFIERS[m] for m in modifiers})
+    await _mouse(live, "mouseMoved", x, y, modifiers=mask)
+    for count in range(1, times + 1):
+        more: dict[str, Json] = {"button": button, "clickCount": count, "modifiers": mask}
+        await _mouse(live, "mousePressed", x, y, buttons=BUTTONS[button], **more)
+        await _mouse(live, "mouseReleased", x, y, buttons=0, **more)
+    return None
+
+
+async def _click(live: LivePage, action: Action, bids: BidMap) -> Refusal | None:
+    assert isinstance(action, Click)
+    return await _press_at(live, action.bid, bids, action.button, action.modifiers, 1)
+
+
+async def _dblclick(live: LivePage, action: Action, bids: BidMap) -> Refusal | None:
+    assert isinstance(action, Dblclick)
+    return await _press_at(live, action.bid, bids, action.button, action.modifiers, 2)
+
+
+async def _hover(live: LivePage, action: Action, bids: BidMap) -> Refusal | None:
+    assert isinstance(action, Hover)
+    found = await _point(live, bids, action.bid)
+    refusal = _refused(found)
+    if refusal is None:
+        await _mouse(live, "mouseMoved", *cast("tuple[float, float]", found))
+    return refusal
+
+
+async def _fill(live: LivePage, action: Action, bids: BidMap) -> Refusal | None:
+    assert isinstance(action, Fill | Clear)
+    value = action.value if isinstance(action, Fill) else ""
+    found = await live.call(PREPARE, _backend(bids, action.bid), value)
+    assert isinstance(found, dict)
+    if found.get("gone"):
+        raise Gone
+    if isinstance(found.get("problem"), str):
+        fault = Fault.NOT_EDITABLE if found.get("editable") is False else Fault.IMPOSSIBLE
+        return fault, f"element {action.bid!r} {found['problem']}"
+    if found.get("typed") and value:
+        await live.send("Input.insertText", {"text": value})
+    elif found.get("typed") and not found.get("empty"):
+        await live.page.keyboard.press("Delete")
+    return None
+
+
+async def _select(live: LivePage, action: Action, bids: BidMap) -> Refusal | None:
+    assert isinstance(action, SelectOption)
+    found = await live.call(SELECT, _backend(bids, action.bid), list(action.options))
+    assert isinstance(found, dict)
+    if found.get("gone"):
+        raise Gone
+    if isinstance(found.get("problem"), str):
+        return Fault.NOT_AN_OPTION, f"element {action.bid!r} {found['problem']}"
+    return None
+
+
+async def _focus(live: LivePage, action: Action, bids: BidMap) -> Refusal | None:
+    assert isinstance(action, Focus | Press)
+    if not await live.call(FOCUS, _backend(bids, action.bid)):
+        raise Gone
+    return None
+
+
+async def _press(live: LivePage, action: Action, bids: BidMap) -> Refusal | None:
+    assert isinstance(action, Press)
+    await _focus(live, action, bids)
+    try:
+        await live.page.keyboard.press(action.key_comb)
+    except PlaywrightError as error:
+        if "Unknown key" in str(error):
+            return (
+                Fault.MALFORMED,
+                f"there is no key {action.key_comb[:40]!r}; write Enter, Tab, a, Control+a",
+            )
+        raise
+    return None
+
+
+async def _drag(live: LivePage, action: Action, bids: BidMap) -> Refusal | None:
+    assert isinstance(action, DragAndDrop)
+    for bid in (action.to_bid, action.from_bid):
+        found = await _point(live, bids, bid)
+        refusal = _refused(found)
+        if refusal is not None:
+            return refusal
+    x, y = cast("tuple[float, float]", found)
+    mouse = live.page.mouse
+    await mouse.move(x, y)
+    await mouse.down()
+    try:
+        target = await _point(live, bids, action.to_bid)
+        refusal = _refused(target)
+        if refusal is None:
+            await mouse.move(*cast("tuple[float, float]", target), steps=DRAG_STEPS)
+    finally:
+        await mouse.up()
+    return refusal
+
+
+async def _scroll(live: LivePage, action: Action, bids: BidMap) -> Refusal | None:
+    """Over the place where the mouse is, as a hand on the wheel does."""
+    assert isinstance(action, Scroll)
+    size = live.page.viewport_size or {"width": 500, "height": 320}
+    x, y = live.mouse or (size["width"] / 2, size["height"] / 2)
+    await _mouse(live, "mouseWheel", x, y, deltaX=action.delta_x, deltaY=action.delta_y)
+    return None
+
+
+Do: TypeAlias = Callable[[LivePage, Action, BidMap], Awaitable[Refusal | None]]
+
+TABLE: dict[type[Action], Do] = {
+    Click: _click,
+    Dblclick: _dblclick,
+    Hover: _hover,
+    Fill: _fill,
+    Clear: _fill,
+    Press: _press,
+    Focus: _focus,
+    SelectOption: _select,
+    DragAndDrop: _drag,
+    Scroll: _scroll,
+}
+"""Actions on the page itself; the rest is the environment's."""

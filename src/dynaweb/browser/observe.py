@@ -1,0 +1,132 @@
+"""Read a page without touching it: two DevTools snapshots, one observation.
+
+The accessibility tree says what an element is; the DOM snapshot says how it is drawn and what
+listens on it. Nothing is written into the page (BrowserGym marks every element with a `bid`
+attribute; marks left behind ruin a world model).
+"""
+
+import asyncio
+from dataclasses import dataclass
+from typing import cast
+
+from dynaweb.axtree.tree import render_tree
+from dynaweb.browser.flatten import AxNode, BidMap, Drawn, flatten
+from dynaweb.browser.page import Json, JsonObject, LivePage
+from dynaweb.errors import BrowserError
+
+STYLES = ("cursor", "overflow-x", "clip")
+STATE = (
+    "({url: location.href, title: document.title, x: Math.round(scrollX), y: Math.round(scrollY)})"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """One page as it is now."""
+
+    url: str
+    title: str
+    tree: str
+    focused: str | None
+    scroll: tuple[int, int]
+
+
+async def observe(live: LivePage, bids: BidMap) -> View:
+    """Read the page; new elements get their numbers.
+
+    Raises:
+        BrowserError: the page is gone, or shows the browser's own error page.
+    """
+    ax, snapshot, state = await asyncio.gather(
+        live.send("Accessibility.getFullAXTree"),
+        live.send(
+            "DOMSnapshot.captureSnapshot", {"computedStyles": list(STYLES), "includeDOMRects": True}
+        ),
+        live.evaluate(STATE),
+    )
+    if not isinstance(state, dict) or str(state["url"]).startswith("chrome-error:"):
+        raise BrowserError(f"the browser shows an error page instead of {live.page.url!r}")
+    nodes = {n.node_id: n for n in map(_ax_node, _objects(ax["nodes"]))}
+    root = next(iter(nodes))
+    lines = flatten(nodes, root, _drawn(snapshot), bids)
+    focus = [
+        n.backend
+        for n in nodes.values()
+        if n.properties.get("focused") is True and n.node_id != root
+    ]
+    focused = bids.known(focus[-1]) if focus and focus[-1] is not None else None
+    return View(
+        url=str(state["url"]),
+        title=str(state["title"]),
+        tree=render_tree(lines),
+        focused=focused,
+        scroll=(int(cast("int", state["x"])), int(cast("int", state["y"]))),
+    )
+
+
+def _objects(value: Json) -> list[JsonObject]:
+    return cast("list[JsonObject]", value)
+
+
+def _ax_node(raw: JsonObject) -> AxNode:
+    properties: dict[str, str | bool | float] = {}
+    for p in _objects(raw.get("properties") or []):
+        value = cast("JsonObject", p["value"]).get("value")
+        if isinstance(value, str | bool):
+            properties[str(p["name"])] = value
+        elif isinstance(value, int | float):
+            properties[str(p["name"])] = float(value)
+    backend = raw.get("backendDOMNodeId")
+    return AxNode(
+        node_id=str(raw["nodeId"]),
+        role=_text(raw.get("role")),
+        name=_text(raw.get("name")),
+        value=_text(raw.get("value")),
+        ignored=bool(raw["ignored"]),
+        backend=backend if isinstance(backend, int) else None,
+        properties=properties,
+        children=tuple(map(str, cast("list[Json]", raw.get("childIds") or []))),
+    )
+
+
+def _text(value: Json) -> str:
+    inner = value.get("value") if isinstance(value, dict) else None
+    if isinstance(inner, float) and inner.is_integer():
+        return str(int(inner))
+    return "" if inner is None else str(inner)
+
+
+def _drawn(snapshot: JsonObject) -> dict[int, Drawn]:
+    strings = cast("list[str]", snapshot["strings"])
+    found: dict[int, Drawn] = {}
+    for document in _objects(snapshot["documents"]):
+        nodes = cast("JsonObject", document["nodes"])
+        layout = cast("JsonObject", document["layout"])
+        backend = cast("list[int]", nodes["backendNodeId"])
+        parents = cast("list[int]", nodes["parentIndex"])
+        names = cast("list[int]", nodes["nodeName"])
+        clickable = set(cast("list[int]", cast("JsonObject", nodes["isClickable"])["index"]))
+        styles: dict[int, list[int]] = {}
+        boxes: dict[int, list[float]] = {}
+        rows = zip(
+            cast("list[int]", layout["nodeIndex"]),
+            cast("list[list[int]]", layout["styles"]),
+            cast("list[list[float]]", layout["bounds"]),
+            strict=True,
+        )
+        for index, style, box in rows:
+            if style:
+                styles.setdefault(index, style)
+                boxes.setdefault(index, box)
+        hand = {i for i, style in styles.items() if strings[style[0]] == "pointer"}
+        for index, style in styles.items():
+            box = boxes[index]
+            tiny = box[2] <= 1 and box[3] <= 1
+            found[backend[index]] = Drawn(
+                tag=strings[names[index]].upper(),
+                pointer=index in hand and parents[index] not in hand,
+                listener=index in clickable,
+                hidden=tiny
+                and (strings[style[1]] == "hidden" or strings[style[2]] not in ("auto", "")),
+            )
+    return found

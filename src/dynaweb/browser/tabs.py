@@ -1,0 +1,157 @@
+"""The open tabs of one episode: which is active, where each has been, and the numbers of their elements."""
+
+import asyncio
+from typing import cast
+
+from playwright.async_api import BrowserContext, Page
+
+from dynaweb.browser.act import Refusal
+from dynaweb.browser.flatten import BidMap
+from dynaweb.browser.observe import View, observe
+from dynaweb.browser.page import JsonObject, LivePage, adopt_page, open_page
+from dynaweb.errors import BrowserError
+from dynaweb.records.action import Action, GoBack, GoForward, Goto, NewTab, TabClose, TabFocus
+from dynaweb.records.observation import Observation, Tab
+from dynaweb.records.trajectory import Fault
+
+MAX_TABS = 8
+BLANK = "about:blank"
+
+
+class Tabs:
+    """Tabs of one browser context."""
+
+    def __init__(self, context: BrowserContext, first: LivePage) -> None:
+        """Use `open` instead."""
+        self.context = context
+        self.home: LivePage | None = None
+        self._tabs = [first]
+        self._shown: list[Tab] = [Tab(url=BLANK, title="")]
+        self._bids = [BidMap()]
+        self._at = 0
+        self._new: list[Page] = []
+        context.on("page", lambda page: self._new.append(page))
+
+    @classmethod
+    async def open(cls, context: BrowserContext) -> "Tabs":
+        """One empty tab in the context.
+
+        Raises:
+            BrowserError: the browser is gone.
+        """
+        return cls(context, await open_page(context))
+
+    @property
+    def active(self) -> LivePage:
+        """The tab that the agent sees."""
+        return self._tabs[self._at]
+
+    @property
+    def bids(self) -> BidMap:
+        """Numbers of the elements of the active tab."""
+        return self._bids[self._at]
+
+    async def observe(self, error: str) -> Observation:
+        """What the agent sees now.
+
+        Raises:
+            BrowserError: the page is gone.
+        """
+        view, history = await asyncio.gather(
+            observe(self.active, self.bids), self.active.send("Page.getNavigationHistory")
+        )
+        self._shown[self._at] = _tab(view, history)
+        return Observation(
+            url=view.url,
+            title=view.title,
+            tree=view.tree,
+            tabs=tuple(self._shown),
+            active_tab=self._at,
+            scroll=view.scroll,
+            focused=view.focused,
+            last_action_error=error,
+        )
+
+    async def adopt_new(self) -> None:
+        """Take over tabs that the page opened; the newest becomes active, as in a window.
+
+        Raises:
+            BrowserError: more tabs than an episode may have.
+        """
+        while self._new:
+            page = self._new.pop(0)
+            if page.is_closed() or any(t.page is page for t in self._tabs):
+                continue
+            if len(self._tabs) >= MAX_TABS:
+                raise BrowserError(f"the page opened more than {MAX_TABS} tabs")
+            self._add(await adopt_page(page))
+
+    def _add(self, live: LivePage) -> None:
+        self._tabs.append(live)
+        self._shown.append(Tab(url=BLANK, title=""))
+        self._bids.append(BidMap())
+        self._at = len(self._tabs) - 1
+
+    async def navigate(self, action: Action, origins: tuple[str, ...]) -> Refusal | None:
+        """History and tabs; the gate has passed.
+
+        Returns:
+            Why it cannot be; None when it was done.
+
+        Raises:
+            BrowserError: the page is gone.
+        """
+        match action:
+            case GoBack():
+                return await self._move(-1)
+            case GoForward():
+                return await self._move(1)
+            case Goto(url):
+                if url != BLANK and not any(url == o or url.startswith(o + "/") for o in origins):
+                    return (
+                        Fault.IMPOSSIBLE,
+                        f"{url[:80]!r} is outside this site; use {' or '.join(origins)}",
+                    )
+                await self.active.goto(url)
+            case NewTab():
+                if len(self._tabs) >= MAX_TABS:
+                    return Fault.IMPOSSIBLE, f"{MAX_TABS} tabs are open already; close one first"
+                live = await open_page(self.context)
+                self._new.clear()
+                self._add(live)
+            case TabFocus(index):
+                self._at = index
+                await self.active.page.bring_to_front()
+            case TabClose():
+                await self._close()
+            case _:
+                raise AssertionError(f"not a page-level action: {action!r}")
+        return None
+
+    async def _move(self, by: int) -> Refusal | None:
+        history = await self.active.send("Page.getNavigationHistory")
+        at, entries = (
+            cast("int", history["currentIndex"]) + by,
+            cast("list[JsonObject]", history["entries"]),
+        )
+        if not 0 <= at < len(entries) or (at == 0 and entries[0]["url"] == BLANK):
+            return Fault.IMPOSSIBLE, f"there is no page to go {'back' if by < 0 else 'forward'} to"
+        await self.active.send("Page.navigateToHistoryEntry", {"entryId": entries[at]["id"]})
+        return None
+
+    async def _close(self) -> None:
+        live = self._tabs.pop(self._at)
+        del self._shown[self._at], self._bids[self._at]
+        self._at = max(0, self._at - 1)
+        await live.page.close()
+
+
+def _tab(view: View, history: JsonObject) -> Tab:
+    at = cast("int", history["currentIndex"])
+    urls = [str(e["url"]) for e in cast("list[JsonObject]", history["entries"])]
+    empty = (
+        1 if urls[:1] == [BLANK] else 0
+    )  # the empty page that every tab begins with is no place to go back to
+    return Tab(
+        url=view.url, title=view.title, back=tuple(urls[empty:at]), forward=tuple(urls[at + 1 :])
+    )
