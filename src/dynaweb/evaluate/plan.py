@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 from dynaweb.errors import StorageError, UserError
-from dynaweb.evaluate.statistics import StatisticsConfig
+from dynaweb.evaluate.config import StatisticsConfig
 from dynaweb.evaluate.store import decode, read_object, write_json
 
 PLAN_FILE = "plan.json"

@@ -14,6 +14,7 @@ import numpy as np
 from scipy import stats
 
 from dynaweb.errors import UserError
+from dynaweb.evaluate.config import StatisticsConfig as StatisticsConfig
 from dynaweb.records.trajectory import Outcome, Trajectory
 
 
@@ -24,26 +25,6 @@ class EpisodeOutcome:
     task: str
     seed: int
     outcome: Outcome
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatisticsConfig:
-    """How differences are judged; part of the plan, so fixed before the first episode."""
-
-    confidence: float = 0.95
-    """Of every interval, in (0, 1)."""
-    resamples: int = 10_000
-    """Bootstrap draws, 100 or more."""
-    seed: int = 0
-    """Of the bootstrap's draws."""
-
-    def __post_init__(self) -> None:
-        if not 0.0 < self.confidence < 1.0:
-            raise UserError(
-                f"confidence {self.confidence!r} is out of range: use a share such as 0.95"
-            )
-        if self.resamples < 100:
-            raise UserError(f"resamples {self.resamples!r} is out of range: use 100 or more")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +116,7 @@ def sign_test(wins: int, losses: int) -> float:
     """Exact two-sided binomial test that wins and losses are equally likely; 1 when there are none."""
     n = wins + losses
     tail = sum(math.comb(n, k) for k in range(min(wins, losses) + 1))
-    return min(1.0, 2 * tail / 2**n)
+    return min(1.0, 2 * tail / (1 << n))
 
 
 def paired_difference(
