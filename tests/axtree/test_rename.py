@@ -19,7 +19,20 @@ from dynaweb.records.action import Click, Fill
 from dynaweb.records.observation import Observation
 from dynaweb.records.trajectory import Behaviour, Outcome, Reason, Step, Trajectory, World
 
-NAMES = ["Alda", "Brea", "Coda", "Dema", "Elko", "Fara", "Goro", "Hila", "Ivo", "Joma", "Kelda", "Lumo"]
+NAMES = [
+    "Alda",
+    "Brea",
+    "Coda",
+    "Dema",
+    "Elko",
+    "Fara",
+    "Goro",
+    "Hila",
+    "Ivo",
+    "Joma",
+    "Kelda",
+    "Lumo",
+]
 
 
 def attempt(seed: int, *, goal: str | None = None, chosen: str | None = None) -> Trajectory:
@@ -79,7 +92,9 @@ def test_a_renamed_attempt_is_consistent_everywhere(vocabulary: Vocabulary) -> N
 
 
 def test_the_same_seed_gives_the_same_names(vocabulary: Vocabulary) -> None:
-    assert rename_trajectory(attempt(1), vocabulary, 5) == rename_trajectory(attempt(1), vocabulary, 5)
+    assert rename_trajectory(attempt(1), vocabulary, 5) == rename_trajectory(
+        attempt(1), vocabulary, 5
+    )
     drawn = {str(rename_trajectory(attempt(1), vocabulary, s)) for s in range(10)}
     assert len(drawn) > 5
 
@@ -119,8 +134,11 @@ def test_too_few_seeds_are_no_evidence() -> None:
 def test_escapes_and_case_survive() -> None:
     r = Renaming({"new": "old", "n": "q"})
     assert r.text(r"new\new NEW New") == r"old\new OLD Old"
-    assert r.quoted(r"[1] new 'new', new='new', value='new'") == r"[1] new 'old', new='new', value='old'"
-    assert r.quoted("StaticText \"new's\"") == "StaticText \"old's\""
+    assert (
+        r.quoted(r"[1] new 'new', new='new', value='new'")
+        == r"[1] new 'old', new='new', value='old'"
+    )
+    assert r.quoted('StaticText "new\'s"') == 'StaticText "old\'s"'
 
 
 @given(st.text(max_size=200))
@@ -137,7 +155,9 @@ def test_generations_do_not_survive(vocabulary: Vocabulary) -> None:
     assert renamed is not None and all(not s.generations for s in renamed.past + renamed.steps)
 
 
-@pytest.mark.parametrize("bad", [{"common_fraction": 1.5}, {"min_seeds": 1}, {"cipher_share": -0.1}])
+@pytest.mark.parametrize(
+    "bad", [{"common_fraction": 1.5}, {"min_seeds": 1}, {"cipher_share": -0.1}]
+)
 def test_bad_settings_are_refused(bad: dict[str, float]) -> None:
     with pytest.raises(UserError, match="out of range"):
         VocabularyConfig(**bad)  # type: ignore[arg-type]

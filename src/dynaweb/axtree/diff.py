@@ -1,0 +1,136 @@
+"""What an action changed, as a state change that says only that.
+
+`apply(o, a, diff(o, a, o2)) == o2` for every pair of pages (property-tested), attachments apart.
+"""
+
+from dataclasses import replace
+from urllib.parse import urldefrag
+
+from dynaweb.axtree.apply import LITERAL, frame
+from dynaweb.axtree.edit import WHOLE_PAGE, Edited, edit
+from dynaweb.axtree.match import Match, match
+from dynaweb.axtree.place import addresses
+from dynaweb.axtree.tree import Tree, read_tree
+from dynaweb.axtree.treediff import TreeDiff, new_line
+from dynaweb.axtree.words import Words
+from dynaweb.records.action import Action
+from dynaweb.records.delta import START, Delta, DeltaKind, Placed, Renumbered
+from dynaweb.records.observation import Observation
+
+FULL_PAGE_SHARE = 0.2
+"""Below this share of surviving lines a change is another page (ours)."""
+
+FULL_PAGE_SHARE_NEW_URL = 0.5
+"""The same where the address changed, fragment apart: a site's header and footer may survive (ours)."""
+
+
+def diff(
+    before: Observation, action: Action, after: Observation, *, terminal: bool = False
+) -> Delta:
+    """The change from one page to the next.
+
+    Args:
+        before: the page the action was done on.
+        action: gives typed text and the target's name, which the change refers to.
+        after: the next page.
+        terminal: the episode ended; what is left on screen is not part of the change.
+    """
+    if terminal:
+        return Delta(kind=DeltaKind.TERMINAL)
+    old, new = read_tree(before.tree), read_tree(after.tree)
+    pairs = match(old, new)
+    kind = page_kind(before, after, pairs)
+    delta = (
+        _whole(kind, old, new, action)
+        if kind in WHOLE_PAGE
+        else TreeDiff(old, new, pairs, action).delta()
+    )
+    edited = edit(old, action, delta)
+    delta = replace(delta, renumbered=_renumbered(edited.tree, new), error=after.last_action_error)
+    delta = replace(delta, focus=_focus(before, after, old, edited, new, kind))
+    delta = _framed(before, after, new, delta)
+    return replace(delta, kind=DeltaKind.NONE) if _is_empty(delta) else delta
+
+
+def page_kind(before: Observation, after: Observation, pairs: Match) -> DeltaKind:
+    """Local, or another page, by what survived; `none` is found out by looking at the change."""
+    if len(after.tabs) > len(before.tabs) > 0:
+        return DeltaKind.NEW_TAB
+    if after.active_tab != before.active_tab or len(after.tabs) != len(before.tabs):
+        return DeltaKind.FULL_PAGE
+    moved_on = urldefrag(after.url).url != urldefrag(before.url).url
+    survivors = sum(1 for j in pairs[1:] if j is not None)
+    wanted = FULL_PAGE_SHARE_NEW_URL if moved_on else FULL_PAGE_SHARE
+    return DeltaKind.FULL_PAGE if survivors < wanted * (len(pairs) - 1) else DeltaKind.LOCAL
+
+
+def without_renumbering(delta: Delta) -> Delta:
+    """The form that models learn: `apply` then numbers new elements itself."""
+    learned = replace(delta, renumbered=())
+    return replace(learned, kind=DeltaKind.NONE) if _is_empty(learned) else learned
+
+
+def _whole(kind: DeltaKind, old: Tree, new: Tree, action: Action) -> Delta:
+    words = Words(old, action)
+    items = tuple(new_line(node, words) for node in new)
+    return Delta(kind=kind, placed=(Placed(after=START, items=items),))
+
+
+def _renumbered(given: Tree, wanted: Tree) -> tuple[Renumbered, ...]:
+    assert len(given) == len(wanted), (len(given), len(wanted))
+    return tuple(
+        Renumbered(ref=ref, bid=w.bid)
+        for ref, g, w in zip(addresses(given), given, wanted, strict=True)
+        if w.bid is not None and w.bid != g.bid
+    )
+
+
+def _focus(
+    before: Observation, after: Observation, old: Tree, edited: Edited, new: Tree, kind: DeltaKind
+) -> str | None:
+    """The address of what has the keyboard; None where the rest of the change implies it."""
+    at = _first(new, after.focused)
+    if kind not in WHOLE_PAGE and before.focused is not None:
+        was = _first(old, before.focused)
+        if was is None:
+            if before.focused == after.focused:
+                return None
+        elif (edited.origins.index(was) if was in edited.origins else None) == at:
+            return None if at is not None or after.focused is None else LITERAL + str(after.focused)
+    elif after.focused is None:
+        return None
+    if after.focused is None:
+        return ""
+    return LITERAL + after.focused if at is None else _address(at, old, edited)
+
+
+def _address(at: int, old: Tree, edited: Edited) -> str:
+    origin = edited.origins[at]
+    if origin is not None:
+        return addresses(old)[origin]
+    earlier = sum(
+        1 for i in range(at) if edited.origins[i] is None and edited.tree[i].bid is not None
+    )
+    return f"+{earlier + 1}"
+
+
+def _first(tree: Tree, bid: str | None) -> int | None:
+    return next((i for i, n in enumerate(tree) if n.bid == bid), None) if bid is not None else None
+
+
+def _framed(before: Observation, after: Observation, new: Tree, delta: Delta) -> Delta:
+    """With address, title, scroll and tabs where they don't follow from the rest."""
+    delta = replace(delta, url=after.url if after.url != before.url else None)
+    if frame(before, delta, "", new, None).title != after.title:
+        delta = replace(delta, title=after.title)
+    implied = frame(before, delta, "", new, None)
+    return replace(
+        delta,
+        scroll=after.scroll if implied.scroll != after.scroll else None,
+        tabs=after.tabs if implied.tabs != after.tabs else None,
+        active_tab=after.active_tab if implied.active_tab != after.active_tab else None,
+    )
+
+
+def _is_empty(delta: Delta) -> bool:
+    return delta == Delta(kind=DeltaKind.LOCAL, error=delta.error)

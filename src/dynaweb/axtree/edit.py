@@ -1,0 +1,233 @@
+"""A state change put into effect on the lines of a page. Deterministic, linear, total: lines or DeltaError."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from dynaweb.axtree.order import insert_attr
+from dynaweb.axtree.place import Places, next_bid, parents
+from dynaweb.axtree.tree import Node, Tree, read_line, render_node
+from dynaweb.axtree.words import Words
+from dynaweb.errors import DeltaError
+from dynaweb.records.action import Action
+from dynaweb.records.delta import START, Content, Delta, DeltaKind, Moved, New, Rewritten, Updated
+
+WHOLE_PAGE = (DeltaKind.FULL_PAGE, DeltaKind.NEW_TAB)
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """The next page, and where its lines come from."""
+
+    tree: Tree
+    origins: tuple[int | None, ...]
+    """For each line the index of the old line that it was, None when it is new."""
+
+
+def edit(tree: Tree, action: Action, delta: Delta) -> Edited:
+    """The next page before renumbering.
+
+    Raises:
+        DeltaError: the change does not fit the page.
+    """
+    words = Words(tree, action)
+    if delta.kind in WHOLE_PAGE:
+        return _whole(tree, delta, words)
+    if delta.kind is not DeltaKind.LOCAL:
+        if delta.updated or delta.deleted or delta.placed or delta.shifted:
+            raise DeltaError(f"a change of kind {delta.kind.value!r} changes no elements")
+        return Edited(tree, tuple(range(len(tree))))
+    return _Edit(tree, delta, words).run()
+
+
+def _whole(tree: Tree, delta: Delta, words: Words) -> Edited:
+    items = (
+        delta.placed[0].items if len(delta.placed) == 1 and delta.placed[0].after == START else ()
+    )
+    if not items or delta.updated or delta.deleted or delta.shifted:
+        raise DeltaError("a whole new page is one run of new lines and nothing else")
+    bid = next_bid(tree)
+    nodes: list[Node] = []
+    for item in items:
+        if isinstance(item, Moved):
+            raise DeltaError(f"a whole new page keeps no old element, but names {item.ref!r}")
+        nodes.append(make_node(item, str(bid) if item.has_bid else None, words))
+        bid += item.has_bid
+    return Edited(tuple(nodes), (None,) * len(nodes))
+
+
+def make_node(new: New, bid: str | None, words: Words) -> Node:
+    """The line of a new element.
+
+    Raises:
+        DeltaError: it could not be read back as this one line.
+    """
+    return _checked(_filled(Node(new.depth, bid, "", None), new.content, words))
+
+
+def _filled(node: Node, content: Content, words: Words) -> Node:
+    if not content.role:
+        return replace(node, role="", name=content.name, attrs=())
+    name = None if content.name is None else words.unfold(content.name)
+    attrs = tuple((k, words.unfold_value(v)) for k, v in content.attrs)
+    return replace(node, role=content.role, name=name, attrs=attrs)
+
+
+def _checked(node: Node) -> Node:
+    if node.depth < 0:
+        raise DeltaError(f"{node.role} {node.name!r} would lie above the root")
+    line = render_node(node)
+    if "\n" in line or read_line(line) != node:
+        raise DeltaError(f"{line[:80]!r} is not one line of a tree")
+    return node
+
+
+class _Edit:
+    def __init__(self, tree: Tree, delta: Delta, words: Words) -> None:
+        self._tree = tree
+        self._delta = delta
+        self._words = words
+        self._places = Places(tree)
+        self._parents = parents(tree)
+        self._moved = self._read_moved()
+        self._gone, self._alone = self._read_deleted()
+        self._next = next_bid(tree)
+
+    def run(self) -> Edited:
+        shifts = self._read_shifts()
+        changed = self._read_updates()
+        runs = self._read_runs()
+        blocks = self._blocks()
+        nodes: list[Node] = []
+        origins: list[int | None] = []
+        for at in self._emit(runs, blocks):
+            if isinstance(at, New):
+                nodes.append(make_node(at, self._bid(at), self._words))
+                origins.append(None)
+                continue
+            node = changed.get(at, self._tree[at])
+            nodes.append(
+                _checked(replace(node, depth=node.depth + shifts[at]))
+                if shifts[at] or at in changed
+                else node
+            )
+            origins.append(at)
+        kept = sum(1 for at in origins if at is not None)
+        if kept != len(self._tree) - len(self._gone) or runs:
+            raise DeltaError("lines are placed after an element that is gone, or after themselves")
+        return Edited(tuple(nodes), tuple(origins))
+
+    def _bid(self, new: New) -> str | None:
+        if not new.has_bid:
+            return None
+        self._next += 1
+        return str(self._next - 1)
+
+    def _find(self, ref: str) -> int:
+        at = self._places.find(ref)
+        if at < 0:
+            raise DeltaError("the place before the first line is no element")
+        return at
+
+    def _read_moved(self) -> dict[int, int]:
+        """Index of each moved element -> its new depth."""
+        moved: dict[int, int] = {}
+        for placed in self._delta.placed:
+            for item in placed.items:
+                if isinstance(item, Moved):
+                    at = self._find(item.ref)
+                    if at in moved:
+                        raise DeltaError(f"element {item.ref!r} is moved twice")
+                    moved[at] = item.depth
+        return moved
+
+    def _read_deleted(self) -> tuple[set[int], set[int]]:
+        """Every line that goes, and those of them that leave what lies below."""
+        whole: set[int] = set()
+        alone: set[int] = set()
+        for d in self._delta.deleted:
+            (alone if d.alone else whole).add(self._find(d.ref))
+        for at, up in enumerate(self._parents):
+            if up in whole:
+                whole.add(at)
+        gone = whole | alone
+        if not gone.isdisjoint(self._moved):
+            raise DeltaError("an element is both moved and deleted")
+        return gone, alone
+
+    def _read_shifts(self) -> list[int]:
+        """How much deeper each old line lies; below a line deleted alone, one less deep."""
+        given = {self._find(s.ref): s.by for s in self._delta.shifted}
+        given.update({at: depth - self._tree[at].depth for at, depth in self._moved.items()})
+        shifts: list[int] = []
+        for at, up in enumerate(self._parents):
+            above = shifts[up] - (up in self._alone) if up >= 0 else 0
+            shifts.append(given.get(at, above))
+        return shifts
+
+    def _read_updates(self) -> dict[int, Node]:
+        changed: dict[int, Node] = {}
+        for u in self._delta.updated:
+            at = self._find(u.ref)
+            if at in changed or at in self._gone:
+                raise DeltaError(f"element {u.ref!r} is changed twice, or changed and deleted")
+            changed[at] = self._changed(self._tree[at], u)
+        return changed
+
+    def _changed(self, node: Node, u: Updated | Rewritten) -> Node:
+        if isinstance(u, Rewritten):
+            return _filled(node, u.content, self._words)
+        return update_node(node, u, self._words)
+
+    def _read_runs(self) -> dict[int, Sequence[New | Moved]]:
+        runs: dict[int, Sequence[New | Moved]] = {}
+        for placed in self._delta.placed:
+            at = self._places.find(placed.after)
+            if at in runs or not placed.items:
+                raise DeltaError(f"lines are placed twice, or none, after {placed.after!r}")
+            runs[at] = placed.items
+        return runs
+
+    def _blocks(self) -> dict[int, list[int]]:
+        """Surviving old lines that travel together, by the moved element they lie below; -1: none."""
+        blocks: dict[int, list[int]] = {-1: []}
+        owner: list[int] = []
+        for at, up in enumerate(self._parents):
+            owner.append(at if at in self._moved else owner[up] if up >= 0 else -1)
+            if at not in self._gone:
+                blocks.setdefault(owner[at], []).append(at)
+        return blocks
+
+    def _emit(
+        self, runs: dict[int, Sequence[New | Moved]], blocks: dict[int, list[int]]
+    ) -> Iterator[New | int]:
+        """Old line numbers and new elements in the order of the next page; uses up `runs`."""
+        stack: list[Iterator[New | Moved | int]] = [iter(blocks.pop(-1)), iter(runs.pop(-1, ()))]
+        while stack:
+            item = next(stack[-1], None)
+            if item is None:
+                stack.pop()
+            elif isinstance(item, Moved):
+                stack.append(iter(blocks.pop(self._find(item.ref))))
+            else:
+                yield item
+                if isinstance(item, int) and item in runs:
+                    stack.append(iter(runs.pop(item)))
+
+
+def update_node(node: Node, u: Updated, words: Words) -> Node:
+    """An element with a new name, attributes set in their usual place, and attributes taken away.
+
+    Raises:
+        DeltaError: an attribute that is not there is taken away.
+    """
+    if not node.role:
+        raise DeltaError(f"line {(node.name or '')[:60]!r} has no name and attributes to change")
+    there = {k for k, _ in node.attrs}
+    missing = [k for k in u.unset if k not in there]
+    if missing:
+        raise DeltaError(f"element {u.ref!r} has no attribute {missing[0][:40]!r} to take away")
+    attrs = tuple(pair for pair in node.attrs if pair[0] not in u.unset)
+    for key, value in u.set:
+        attrs = insert_attr(attrs, key, words.unfold_value(value))
+    name = node.name if u.name is None else words.unfold(u.name)
+    return replace(node, name=name, attrs=attrs)
