@@ -13,6 +13,13 @@ from dynaweb.batch.mix import MixConfig
 from dynaweb.dream.config import DreamConfig
 from dynaweb.dream.starts import StartsConfig
 from dynaweb.errors import UserError
+from dynaweb.train.config import OptimizerConfig
+
+SMALL_ADAMW = OptimizerConfig(name="adamw", learning_rate=1e-4, weight_decay=0.0)
+"""For models of a few million parameters."""
+
+PAPER_ADAMW = OptimizerConfig(name="adamw", learning_rate=1e-6, weight_decay=0.0)
+"""Learning rate of TRL's GSPO recipe, and second-hand of DynaWeb's; for models of billions."""
 
 
 class Level(StrEnum):
@@ -51,12 +58,8 @@ class ClipConfig:
 class UpdateConfig:
     """From a batch of scored attempts to new weights."""
 
-    learning_rate: float = 1e-4
-    """AdamW step size. For models of a few million parameters; the papers' 8B models use 1e-6."""
-    weight_decay: float = 0.0
-    """AdamW's decoupled decay."""
-    max_grad_norm: float = 1.0
-    """Gradients are scaled down to this global L2 norm."""
+    optimizer: OptimizerConfig = SMALL_ADAMW
+    """AdamW, constant rate; Muon is for supervised training."""
     level: Level = Level.TRAJECTORY
     """What shares a ratio."""
     clip: ClipConfig = field(default_factory=ClipConfig)
@@ -74,9 +77,6 @@ class UpdateConfig:
 
     def __post_init__(self) -> None:
         bounds = {
-            "learning_rate": (self.learning_rate, 0.0, 1.0),
-            "weight_decay": (self.weight_decay, 0.0, 1.0),
-            "max_grad_norm": (self.max_grad_norm, 1e-6, 1e6),
             "mini_batches": (self.mini_batches, 1, 1024),
             "epochs": (self.epochs, 1, 100),
             "token_budget": (self.token_budget, 1, 10**9),
@@ -157,7 +157,7 @@ def gspo_paper() -> GspoConfig:
     return GspoConfig(
         mix=MixConfig(expert_share=0.0),
         advantage=AdvantageConfig(divide_by_std=True),
-        update=UpdateConfig(learning_rate=1e-6, clip=ClipConfig(reference_tokens=None)),
+        update=UpdateConfig(optimizer=PAPER_ADAMW, clip=ClipConfig(reference_tokens=None)),
     )
 
 
@@ -167,7 +167,7 @@ def dynaweb_reported() -> GspoConfig:
         mix=MixConfig(group_size=8, expert_share=0.5),
         advantage=AdvantageConfig(divide_by_std=True),
         update=UpdateConfig(
-            learning_rate=1e-6,
+            optimizer=PAPER_ADAMW,
             clip=ClipConfig(low=0.2, high=0.2, reference_tokens=None),
             temperature=0.7,
         ),
