@@ -1,0 +1,1 @@
+"""Many trajectories: scripted experts, exploration, and the loop that records them."""

@@ -1,0 +1,86 @@
+"""Which script solves which MiniWoB++ task (pages: PyPI `miniwob` 1.1.0)."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from dynaweb.collect.page import Script
+from dynaweb.collect.script import Expert
+from dynaweb.collect.scripts import buttons, choices, fields, mail, places, reading
+
+_SCRIPTS: dict[str, tuple[Script, int]] = {
+    "buy-ticket": (reading.ticket, 1),
+    "choose-date-easy": (places.calendar, 3),
+    "choose-date-medium": (places.calendar, 5),
+    "choose-list": (choices.pick, 2),
+    "click-button": (buttons.named_button, 1),
+    "click-button-sequence": (buttons.button_sequence, 2),
+    "click-checkboxes": (choices.checkboxes, 7),
+    "click-checkboxes-large": (choices.checkboxes, 13),
+    "click-checkboxes-soft": (choices.similar_checkboxes, 6),
+    "click-checkboxes-transfer": (choices.checkboxes, 4),
+    "click-collapsible": (places.expand, 2),
+    "click-collapsible-2": (places.link_in_sections, 4),
+    "click-collapsible-2-nodelay": (places.link_in_sections, 4),
+    "click-collapsible-nodelay": (places.expand, 2),
+    "click-dialog": (buttons.dialog_close, 1),
+    "click-dialog-2": (buttons.dialog_button, 1),
+    "click-link": (buttons.quoted_link, 1),
+    "click-menu": (places.menu, 3),
+    "click-option": (choices.option, 2),
+    "click-scroll-list": (choices.pick_many, 2),
+    "click-tab": (places.tab, 1),
+    "click-tab-2": (places.link_in_tabs, 3),
+    "click-tab-2-easy": (places.link_in_tabs, 1),
+    "click-tab-2-hard": (places.link_in_tabs, 6),
+    "click-tab-2-medium": (places.link_in_tabs, 2),
+    "click-test": (buttons.only_button, 1),
+    "click-test-2": (buttons.numbered_button, 1),
+    "click-test-transfer": (buttons.numbered_button, 1),
+    "click-widget": (buttons.widget, 1),
+    "copy-paste": (fields.copy_text, 2),
+    "copy-paste-2": (fields.copy_text, 2),
+    "email-inbox-delete": (mail.inbox, 1),
+    "email-inbox-forward": (mail.inbox, 4),
+    "email-inbox-forward-nl": (mail.forward_in_words, 4),
+    "email-inbox-important": (mail.inbox, 1),
+    "email-inbox-noscroll": (mail.inbox, 4),
+    "email-inbox-reply": (mail.inbox, 4),
+    "email-inbox-star-reply": (mail.inbox, 4),
+    "enter-date": (fields.enter_date, 2),
+    "enter-password": (fields.enter_password, 3),
+    "enter-text": (fields.enter_text, 2),
+    "enter-text-2": (fields.enter_cased, 2),
+    "enter-text-dynamic": (fields.enter_text, 2),
+    "enter-time": (fields.enter_time, 2),
+    "find-greatest": (reading.greatest, 2),
+    "find-word": (reading.nth_word, 2),
+    "focus-text": (buttons.focus_only, 1),
+    "focus-text-2": (buttons.focus_nth, 1),
+    "form-sequence-2": (choices.radio_and_number, 3),
+    "form-sequence-3": (choices.dropdown_and_button, 3),
+    "generate-number": (reading.generate, 10),
+    "guess-number": (reading.guess, 8),
+    "login-user": (fields.login, 3),
+    "login-user-popup": (fields.login, 5),
+    "multi-layouts": (fields.movie_search, 4),
+    "multi-orderings": (fields.movie_search, 4),
+    "navigate-tree": (places.tree_entry, 4),
+    "odd-or-even": (choices.odd_or_even, 4),
+    "phone-book": (places.contact, 5),
+    "read-table": (reading.read_table, 2),
+    "read-table-2": (reading.read_table_twice, 3),
+    "scroll-text": (reading.last_word, 2),
+    "search-engine": (places.search_result, 4),
+    "simple-algebra": (reading.algebra, 2),
+    "simple-arithmetic": (reading.arithmetic, 2),
+    "text-transform": (fields.spell, 2),
+    "unicode-test": (buttons.named_button, 1),
+    "use-autocomplete": (fields.autocomplete, 3),
+    "use-autocomplete-nodelay": (fields.autocomplete, 3),
+    "use-spinner": (fields.spinner, 2),
+}
+
+EXPERTS: Mapping[str, Expert] = MappingProxyType(
+    {task: Expert(script=script, steps=steps) for task, (script, steps) in _SCRIPTS.items()}
+)
+"""Task name -> its expert."""

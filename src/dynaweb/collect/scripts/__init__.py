@@ -1,0 +1,1 @@
+"""Scripted experts for MiniWoB++ tasks, one file for each family of pages."""

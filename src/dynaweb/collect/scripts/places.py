@@ -1,0 +1,137 @@
+"""Pages that hide what is wanted: tabs, sections, menus, folders, result pages, calendars."""
+
+import re
+
+from dynaweb.axtree.tree import Node
+from dynaweb.collect.page import Move, Page, StuckError, click, fill, has, said, submit, value_of
+from dynaweb.records.action import Fill
+
+
+def tab(page: Page) -> Move:
+    """click-tab: a tab by its number."""
+    (name,) = page.match(r"(Tab #\d)")
+    return click(page.says(name))
+
+
+def link_in_tabs(page: Page) -> Move:
+    """click-tab-2 and its kin: the link may be in any tab."""
+    return _seek(page, page.every("tab"))
+
+
+def link_in_sections(page: Page) -> Move:
+    """click-collapsible-2: the link may be in any section."""
+    return _seek(page, page.every("tab"))
+
+
+def _seek(page: Page, doors: list[Node]) -> Move:
+    word = page.quoted()
+    found = [n for n in page.every("generic", "link") if said(n) == word and n.attr("clickable")]
+    if found:
+        return click(found[0], f"{word!r} is here.")
+    for door in doors:
+        shut = not has(door, "selected") and not has(door, "expanded")
+        if shut and not page.clicks(said(door)):
+            return click(page.says(said(door)), f"{word!r} is not in sight: look here.")
+    raise StuckError(f"{word!r} is nowhere")
+
+
+def expand(page: Page) -> Move:
+    """click-collapsible: open the section, then submit."""
+    section = page.one("tab")
+    if not has(section, "expanded") and not has(section, "selected"):
+        return click(section, "The section is shut.")
+    return submit(page)
+
+
+def menu(page: Page) -> Move:
+    """click-menu: the deepest entry of the path that is in sight."""
+    (path,) = page.match(r"^Select (.+)$")
+    for name in reversed(path.split(">")):
+        if found := page.every("menuitem", name=name):
+            return click(found[-1], f"{name!r} is the deepest entry in sight.")
+    raise StuckError(f"no entry of {path!r} in sight")
+
+
+_PAGER = {"<", ">", "1", "2", "3"}
+
+
+def search_result(page: Page) -> Move:
+    """search-engine: search, turn to the page of the n-th result, click it."""
+    name, nth = page.quoted(), int(page.match(r"the (\d+)\w\w search result")[0])
+    field = page.one("textbox")
+    if value_of(field) != name:
+        return fill(field, name)
+    since = [d.words for d in page.done]
+    filled = max((i for i, d in enumerate(page.done) if isinstance(d.action, Fill)), default=-1)
+    searched = max((i for i, w in enumerate(since) if w == "Search"), default=-1)
+    if searched < filled or searched < 0:
+        return click(page.one("button", name="Search"), "Now search.")
+    turned = [w for w in since[searched:] if w in _PAGER]
+    leaf = str((nth - 1) // 3 + 1)
+    if (turned[-1] if turned else "1") != leaf:
+        return click(page.one("link", name=leaf), f"Result {nth} is on page {leaf}.")
+    results = [n for n in page.every("link") if said(n) not in _PAGER]
+    if len(results) <= (nth - 1) % 3:
+        raise StuckError("too few results on this page")
+    return click(results[(nth - 1) % 3], f"This is result {nth}.")
+
+
+def contact(page: Page) -> Move:
+    """phone-book: leaf through the people, then click the detail."""
+    name, what = page.match(r"Find (.+) in the contact book and click on their (\w+)")
+    if page.every("heading", name=name):
+        at = [n for n in page.nodes if said(n).lower().startswith(f"{what}:")]
+        if not at:
+            raise StuckError(f"no {what} on the card")
+        rest = page.nodes[page.nodes.index(at[0]) + 1 :]
+        return click(next(n for n in rest if n.role in ("link", "generic")), f"The {what}.")
+    return click(page.one("link", name=">"), f"This is not {name}.")
+
+
+_MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
+
+
+def calendar(page: Page) -> Move:
+    """choose-date-easy, choose-date-medium: open the calendar, go to the month, take the day."""
+    month, day, year = page.match(r"(\d+)/(\d+)/(\d+)")
+    field = page.one("textbox")
+    if value_of(field) == f"{month}/{day}/{year}":
+        return submit(page)
+    shown = [said(n) for n in page.nodes if said(n).split(" ")[0] in _MONTHS]
+    if not shown:
+        return click(field, "Open the calendar.")
+    text = " ".join(said(n) for n in page.nodes)
+    found = re.search(rf"({'|'.join(_MONTHS)})\s+(\d{{4}})", text)
+    if found is None:
+        raise StuckError("the calendar names no month")
+    ahead = (int(year) - int(found[2])) * 12 + int(month) - 1 - _MONTHS.index(found[1])
+    if ahead:
+        turn = "Next" if ahead > 0 else "Prev"
+        return click(page.says(turn), f"It shows {found[1]}.")
+    return click(page.one("link", name=str(int(day))), f"Day {int(day)}.")
+
+
+def tree_entry(page: Page) -> Move:
+    """navigate-tree: the entry if it is in sight, else open a folder."""
+    name = page.quoted()
+    entries = page.every("listitem", "treeitem")
+    labels = [n for n in page.every() if said(n) == name]
+    if labels:
+        return click(labels[-1], f"{name!r} is here.")
+    for node in entries:
+        if not page.touched(node):
+            return click(node, f"{name!r} is not in sight: open a folder.")
+    raise StuckError(f"{name!r} is nowhere")
