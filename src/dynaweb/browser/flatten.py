@@ -1,42 +1,47 @@
 """What the agent reads: Chromium's accessibility nodes, flattened to the elements that matter.
 
 Pure: plain records in, lines out. Compared with BrowserGym's text (source of the dialect) it drops
-InlineTextBox and unnamed wrappers, keeps every element that really reacts to a click, and keeps
-the address and the focus out of the text. BrowserGym ignores the first two (its issues 101, 112).
+InlineTextBox and unnamed wrappers, keeps every element that really reacts to a click (its issues
+101 and 112), and keeps the address and the focus out of the text. An element that a person knows by
+its looks alone (an icon) is named by what the page's author called it: file, class or id.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dynaweb.axtree.tree import AttrValue, Node
 
-TEXT = frozenset({"StaticText"})
+TEXT = "StaticText"
 NOISE = frozenset({"InlineTextBox", "LineBreak", "ListMarker"})
 PLAIN = frozenset({"generic", "none", "presentation"})
-# Wrappers and inline styles: their content is shown in their place, unless they react to a click.
-TRANSPARENT = PLAIN | frozenset({
-    "LabelText", "paragraph", "MenuListPopup", "Section", "rowgroup", "Legend", "Figcaption",
-    "LayoutTable", "LayoutTableRow", "LayoutTableCell", "SvgRoot", "graphics-symbol", "graphics-object",
-    "graphics-document", "Canvas", "image", "img", "strong", "emphasis", "mark", "code", "subscript",
-    "superscript", "insertion", "deletion", "Abbr", "time", "Ruby", "DescriptionListDetail", "Pre",
+PICTURES = frozenset(
+    {"image", "img", "graphics-symbol", "graphics-object", "Canvas", "SvgRoot", "graphics-document"}
+)
+# Their content is shown in their place: text-level semantics and wrappers, always.
+TRANSPARENT = frozenset({
+    "LabelText", "MenuListPopup", "rowgroup", "LayoutTable", "LayoutTableRow", "LayoutTableCell", "strong",
+    "emphasis", "mark", "code", "subscript", "superscript", "insertion", "deletion", "Abbr", "time", "Ruby", "Pre",
 })  # fmt: skip
+# The same, when they have no name.
+GROUPS = frozenset({
+    "paragraph", "Section", "list", "form", "complementary", "tablist", "menu", "menubar", "table", "grid", "tree",
+    "group", "toolbar", "Legend", "Figcaption", "figure", "DescriptionListDetail", "DescriptionListTerm",
+    "DescriptionList", "region", "main", "article", "radiogroup",
+})  # fmt: skip
+# Shown for the text in them, which becomes their name; a lone control inside stands for them.
+CELLS = frozenset({"listitem", "cell", "gridcell", "columnheader", "rowheader"})
 # These carry their own text in `value`; what Chromium shows below them repeats it.
 FIELDS = frozenset(
     {"textbox", "searchbox", "spinbutton", "slider", "ColorWell", "Date", "DateTime", "InputTime"}
 )
-# Roles whose name is made of their content, so that the text below repeats it.
-NAMED_BY_CONTENT = frozenset({
-    "button", "link", "heading", "cell", "gridcell", "columnheader", "rowheader", "option", "tab", "menuitem",
-    "menuitemcheckbox", "menuitemradio", "treeitem", "checkbox", "radio", "switch", "tooltip", "DisclosureTriangle",
-    "generic",
-})  # fmt: skip
-NATIVE = (
-    NAMED_BY_CONTENT - {"generic"} - {"cell", "columnheader", "rowheader", "heading", "tooltip"}
-)
-INTERACTIVE = NATIVE | FIELDS | {"combobox", "listbox"}
+CONTROLS = FIELDS | {
+    "button", "link", "option", "tab", "menuitem", "menuitemcheckbox", "menuitemradio", "treeitem", "checkbox",
+    "radio", "switch", "combobox", "listbox", "DisclosureTriangle", "ToggleButton", "PopUpButton",
+}  # fmt: skip
 FLAGS = ("disabled", "required", "readonly", "multiselectable")
-STATES = ("checked", "pressed")
-RANGES = ("valuemin", "valuemax")
+STATES = ("checked", "pressed")  # true, false or mixed
+MAX_NAME_FROM_TEXT = 100
+"""Longest text, in characters, that becomes the name of the element around it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,12 +64,17 @@ class Drawn:
     """How a DOM node is drawn and what listens on it."""
 
     tag: str
-    pointer: bool = False
-    """The cursor becomes a hand here and does not over the parent."""
-    listener: bool = False
-    """A mouse listener sits on the node itself."""
+    hint: str = ""
+    """What the page's author called it: title, file, class or id; empty when nothing says."""
+    reacts: bool = False
+    """A mouse listener sits on it, or the cursor becomes a hand here and not around it."""
+    tabbable: bool = False
+    """The author gave it a place in the tab order."""
     hidden: bool = False
     """Takes no visible space: at most one pixel, clipped."""
+
+
+NOT_DRAWN = Drawn(tag="")
 
 
 @dataclass(slots=True)
@@ -92,113 +102,191 @@ class BidMap:
         return self._backend_of.get(bid)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Item:
+    role: str
+    name: str
+    backend: int | None = None
+    attrs: tuple[tuple[str, AttrValue], ...] = ()
+    inner: tuple["_Item", ...] = ()
+    control: bool = False
+    """It, or something in it, can be acted on."""
+
+
 def flatten(
     nodes: Mapping[str, AxNode], root: str, drawn: Mapping[int, Drawn], bids: BidMap
 ) -> tuple[Node, ...]:
-    """Lines of the tree, root first. New elements get their numbers here, in document order."""
-    top = nodes[root]
-    lines = [Node(depth=0, bid=None, role=top.role, name=" ".join(top.name.split()), attrs=())]
-    stack = [(child, 1, "", False) for child in reversed(top.children)]
+    """Lines of the tree, root first. New elements get their numbers here, in document order.
+
+    Args:
+        nodes: accessibility nodes by id.
+        root: id of the document's node.
+        drawn: how DOM nodes are drawn, by backend id.
+        bids: numbers so far; grows.
+    """
+    labels = {_squash(n.name) for n in nodes.values() if n.role in FIELDS or n.role == "combobox"}
+    shown: dict[str, tuple[_Item, ...]] = {}
+    for node in reversed(_in_order(nodes, root)):
+        inner = tuple(item for child in node.children for item in shown.pop(child, ()))
+        here = drawn.get(node.backend, NOT_DRAWN) if node.backend is not None else NOT_DRAWN
+        shown[node.node_id] = inner if node.node_id == root else _show(node, here, inner, labels)
+    lines = [Node(0, None, nodes[root].role, _squash(nodes[root].name))]
+    stack = [(item, 1) for item in reversed(shown[root])]
     while stack:
-        node_id, depth, above, selecting = stack.pop()
-        node = nodes.get(node_id)
-        if node is None or node.role in NOISE:
-            continue
-        here = drawn.get(node.backend) if node.backend is not None else None
-        if here is not None and here.hidden:
-            continue
-        if node.role in TEXT:
-            text = " ".join(node.name.split())
-            if text and not node.ignored and text not in above:
-                lines.append(Node(depth=depth, bid=None, role="StaticText", name=text, attrs=()))
-            continue
-        kept, below, below_selecting = depth, above, selecting
-        inner = node.children
-        if _shown(node, here):
-            line = _line(node, here, nodes, drawn, depth, bids)
-            lines.append(line)
-            kept = depth + 1
-            below = (line.name or "") if line.role in NAMED_BY_CONTENT else ""
-            below_selecting = line.role in {"combobox", "listbox"}
-            if line.role in FIELDS:
-                inner = ()
-        stack.extend((child, kept, below, below_selecting) for child in reversed(inner))
+        item, depth = stack.pop()
+        bid = bids.bid(item.backend) if item.backend is not None else None
+        lines.append(Node(depth, bid, item.role, item.name, item.attrs))
+        stack.extend((child, depth + 1) for child in reversed(item.inner))
     return tuple(lines)
 
 
-def _reacts(here: Drawn | None) -> bool:
+def _in_order(nodes: Mapping[str, AxNode], root: str) -> list[AxNode]:
+    found: list[AxNode] = []
+    stack = [root]
+    seen = {root}
+    while stack:
+        node = nodes[stack.pop()]
+        found.append(node)
+        fresh = [c for c in reversed(node.children) if c in nodes and c not in seen]
+        seen.update(fresh)
+        stack.extend(fresh)
+    return found
+
+
+def _squash(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _show(
+    node: AxNode, here: Drawn, inner: tuple[_Item, ...], labels: set[str]
+) -> tuple[_Item, ...]:
+    """What stands for this node: nothing, its content, or one item."""
+    if node.role in NOISE or here.hidden:
+        return ()
+    if node.role == TEXT:
+        text = _squash(node.name)
+        return (_Item(role=TEXT, name=text),) if text and not node.ignored else ()
+    if here.tag == "LABEL":
+        return tuple(i for i in inner if i.role != TEXT or i.name not in labels)
+    if node.role in TRANSPARENT or (node.ignored and node.role not in PLAIN):
+        return inner
+    if node.role in PLAIN:
+        return _plain(node, here, inner)
+    if node.role in PICTURES:
+        return _picture(node, here, inner)
+    if node.role in GROUPS and not node.name.strip():
+        return inner
+    if node.role in CELLS:
+        return _cell(node, here, inner)
     return (
-        here is not None
-        and (here.pointer or here.listener)
-        and here.tag not in {"BODY", "HTML", "OPTION"}
+        _item(node, here, node.role, _squash(node.name) or _icon_name(node, here, inner), inner),
     )
 
 
-def _editable(node: AxNode) -> bool:
-    return node.properties.get("editable") == "richtext" and bool(node.properties.get("focusable"))
+def _plain(node: AxNode, here: Drawn, inner: tuple[_Item, ...]) -> tuple[_Item, ...]:
+    if node.properties.get("editable") == "richtext" and node.properties.get("focusable") is True:
+        text = " ".join(i.name for i in inner if i.role == TEXT)
+        return (
+            _item(replace(node, value=node.value or text), here, "textbox", _squash(node.name), ()),
+        )
+    if here.tag in {"BODY", "HTML"} or not (here.reacts or here.tabbable):
+        return inner
+    text = _text_of(inner)
+    if text is not None:
+        named = len(text) <= MAX_NAME_FROM_TEXT
+        return (
+            _item(
+                node, here, "generic", (text if named else "") or here.hint, () if named else inner
+            ),
+        )
+    if _stands_for(inner) and not here.tabbable:
+        return inner
+    return (_item(node, here, "generic", "", inner),)
 
 
-def _shown(node: AxNode, here: Drawn | None) -> bool:
-    if node.ignored:
-        return node.role in PLAIN and _reacts(here) and not node.properties.get("hidden")
-    if node.role in TRANSPARENT:
-        named = node.role not in PLAIN | {"LabelText", "paragraph"} and bool(node.name.strip())
-        return named or _reacts(here) or _editable(node)
-    return True
-
-
-def _line(
-    node: AxNode,
-    here: Drawn | None,
-    nodes: Mapping[str, AxNode],
-    drawn: Mapping[int, Drawn],
-    depth: int,
-    bids: BidMap,
-) -> Node:
-    role = "textbox" if _editable(node) else "generic" if node.role in PLAIN else node.role
-    name = " ".join(node.name.split())
-    if not name and role in TRANSPARENT:
-        name = _text_below(node, nodes, drawn)
-    bid = bids.bid(node.backend) if node.backend is not None else None
-    return Node(
-        depth=depth, bid=bid, role=role, name=name, attrs=tuple(_attributes(node, role, here))
+def _picture(node: AxNode, here: Drawn, inner: tuple[_Item, ...]) -> tuple[_Item, ...]:
+    name = _squash(node.name)
+    if not name and (not here.reacts or _stands_for(inner)):
+        return inner
+    text = _text_of(inner)
+    return (
+        _item(node, here, node.role, name or text or here.hint, () if text is not None else inner),
     )
 
 
-def _attributes(node: AxNode, role: str, here: Drawn | None) -> list[tuple[str, AttrValue]]:
+def _cell(node: AxNode, here: Drawn, inner: tuple[_Item, ...]) -> tuple[_Item, ...]:
+    text = _text_of(inner)
+    name = _squash(node.name)
+    if text is not None and (name or text) and len(text) <= MAX_NAME_FROM_TEXT:
+        return (_item(node, here, node.role, name or text, ()),)
+    if not inner or (_stands_for(inner) and not name):
+        return (
+            (_item(node, here, node.role, name or here.hint, ()),)
+            if here.reacts and not inner
+            else inner
+        )
+    return (_item(node, here, node.role, name if text is not None else "", inner),)
+
+
+def _text_of(inner: tuple[_Item, ...]) -> str | None:
+    """The text inside, if there is nothing but text inside; None otherwise."""
+    return " ".join(i.name for i in inner) if all(i.role == TEXT for i in inner) else None
+
+
+def _stands_for(inner: tuple[_Item, ...]) -> bool:
+    """Everything inside can be addressed by itself, so the wrapper adds nothing."""
+    return any(i.control for i in inner) and all(i.role != TEXT for i in inner)
+
+
+def _icon_name(node: AxNode, here: Drawn, inner: tuple[_Item, ...]) -> str:
+    return (
+        here.hint
+        if node.role in CONTROLS - FIELDS and not inner and node.role != "combobox"
+        else ""
+    )
+
+
+def _item(node: AxNode, here: Drawn, role: str, name: str, inner: tuple[_Item, ...]) -> _Item:
+    acts = role in CONTROLS
+    clickable = not acts and (here.reacts or here.tabbable) and role in PLAIN | PICTURES | CELLS
+    # Text that the name says already; a link that is all there is of a tab.
+    kept = () if role in FIELDS else tuple(i for i in inner if not _repeats(i, role, name))
+    attrs = _attributes(node, here, role)
+    if clickable:
+        attrs.append(("clickable", None))
+    control = acts or clickable or any(i.control for i in kept)
+    return _Item(
+        role=role, name=name, backend=node.backend, attrs=tuple(attrs), inner=kept, control=control
+    )
+
+
+def _repeats(item: _Item, role: str, name: str) -> bool:
+    if item.role == TEXT:
+        return item.name in name and role not in {"dialog", "alertdialog", "tabpanel"}
+    return role == "tab" and item.role == "link" and item.name == name
+
+
+def _attributes(node: AxNode, here: Drawn, role: str) -> list[tuple[str, AttrValue]]:
     found: list[tuple[str, AttrValue]] = []
     properties = node.properties
     if node.value:
         found.append(("value", node.value))
-    found.extend((key, str(properties[key])) for key in STATES if key in properties)
+    found.extend((key, str(properties[key]).lower()) for key in STATES if key in properties)
     if properties.get("selected") is True:
         found.append(("selected", "true"))
-    select = role == "combobox" and here is not None and here.tag == "SELECT"
-    if "expanded" in properties and not select:
+    # A tab that is selected is expanded, and a closed list never says otherwise.
+    if (
+        "expanded" in properties
+        and here.tag != "SELECT"
+        and not (role == "tab" and "selected" in properties)
+    ):
         found.append(("expanded", str(properties["expanded"]).lower()))
-    found.extend((key, _number(properties[key])) for key in RANGES if key in properties)
+    low, high = properties.get("valuemin"), properties.get("valuemax")
+    if isinstance(low, float) and isinstance(high, float) and low < high:
+        found.extend((("valuemin", _number(low)), ("valuemax", _number(high))))
     found.extend((flag, None) for flag in FLAGS if properties.get(flag) is True)
-    if role not in INTERACTIVE and _reacts(here):
-        found.append(("clickable", None))
     return found
 
 
-def _number(value: str | bool | float) -> AttrValue:
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _text_below(node: AxNode, nodes: Mapping[str, AxNode], drawn: Mapping[int, Drawn]) -> str:
-    """The text inside, if there is nothing but text inside; else empty."""
-    words: list[str] = []
-    stack = list(reversed(node.children))
-    while stack:
-        inner = nodes.get(stack.pop())
-        if inner is None or inner.role in NOISE:
-            continue
-        if inner.role in TEXT:
-            words.extend(() if inner.ignored else inner.name.split())
-            continue
-        if _shown(inner, drawn.get(inner.backend) if inner.backend is not None else None):
-            return ""
-        stack.extend(reversed(inner.children))
-    return " ".join(words)
+def _number(value: float) -> AttrValue:
+    return int(value) if value.is_integer() else value

@@ -6,6 +6,8 @@ attribute; marks left behind ruin a world model).
 """
 
 import asyncio
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
@@ -14,7 +16,11 @@ from dynaweb.browser.flatten import AxNode, BidMap, Drawn, flatten
 from dynaweb.browser.page import Json, JsonObject, LivePage
 from dynaweb.errors import BrowserError
 
-STYLES = ("cursor", "overflow-x", "clip")
+STYLES = ("cursor", "overflow-x", "clip", "content")
+STYLING = ("ui-corner", "ui-state", "ui-widget", "ui-helper")
+SHAPES = frozenset({"circle", "rect", "polygon", "line", "path", "ellipse", "polyline"})
+FILE = re.compile(r"([\w-]+)\.(?:png|svg|gif|jpe?g|webp)\b")
+MAX_HINT = 40
 STATE = (
     "({url: location.href, title: document.title, x: Math.round(scrollX), y: Math.round(scrollY)})"
 )
@@ -100,33 +106,53 @@ def _drawn(snapshot: JsonObject) -> dict[int, Drawn]:
     strings = cast("list[str]", snapshot["strings"])
     found: dict[int, Drawn] = {}
     for document in _objects(snapshot["documents"]):
-        nodes = cast("JsonObject", document["nodes"])
-        layout = cast("JsonObject", document["layout"])
-        backend = cast("list[int]", nodes["backendNodeId"])
-        parents = cast("list[int]", nodes["parentIndex"])
-        names = cast("list[int]", nodes["nodeName"])
-        clickable = set(cast("list[int]", cast("JsonObject", nodes["isClickable"])["index"]))
-        styles: dict[int, list[int]] = {}
-        boxes: dict[int, list[float]] = {}
-        rows = zip(
-            cast("list[int]", layout["nodeIndex"]),
-            cast("list[list[int]]", layout["styles"]),
-            cast("list[list[float]]", layout["bounds"]),
-            strict=True,
-        )
-        for index, style, box in rows:
-            if style:
-                styles.setdefault(index, style)
-                boxes.setdefault(index, box)
-        hand = {i for i, style in styles.items() if strings[style[0]] == "pointer"}
-        for index, style in styles.items():
-            box = boxes[index]
-            tiny = box[2] <= 1 and box[3] <= 1
-            found[backend[index]] = Drawn(
-                tag=strings[names[index]].upper(),
-                pointer=index in hand and parents[index] not in hand,
-                listener=index in clickable,
-                hidden=tiny
-                and (strings[style[1]] == "hidden" or strings[style[2]] not in ("auto", "")),
-            )
+        found.update(_drawn_in(document, strings))
     return found
+
+
+def _drawn_in(document: JsonObject, strings: list[str]) -> dict[int, Drawn]:
+    nodes, layout = cast("JsonObject", document["nodes"]), cast("JsonObject", document["layout"])
+    backend = cast("list[int]", nodes["backendNodeId"])
+    parents = cast("list[int]", nodes["parentIndex"])
+    names = cast("list[int]", nodes["nodeName"])
+    attributes = cast("list[list[int]]", nodes["attributes"])
+    listening = set(cast("list[int]", cast("JsonObject", nodes["isClickable"])["index"]))
+    rows = zip(
+        cast("list[int]", layout["nodeIndex"]),
+        cast("list[list[int]]", layout["styles"]),
+        cast("list[list[float]]", layout["bounds"]),
+        strict=True,
+    )
+    boxes = {index: ([strings[s] for s in style], box) for index, style, box in rows if style}
+    hands = {index for index, (style, _) in boxes.items() if style[0] == "pointer"}
+    found: dict[int, Drawn] = {}
+    for index, (style, box) in boxes.items():
+        flat = attributes[index]
+        given = {
+            strings[k]: strings[v] if v >= 0 else ""
+            for k, v in zip(flat[::2], flat[1::2], strict=True)
+        }
+        tag = strings[names[index]]
+        found[backend[index]] = Drawn(
+            tag=tag.upper(),
+            hint=_hint(tag, given, style[3]),
+            reacts=index in listening or (index in hands and parents[index] not in hands),
+            tabbable=given.get("tabindex", "-").isdigit(),
+            hidden=box[2] <= 1 and box[3] <= 1 and (style[1] == "hidden" or style[2] != "auto"),
+        )
+    return found
+
+
+def _hint(tag: str, attributes: Mapping[str, str], content: str) -> str:
+    """What the author called an element that shows no text."""
+    for key in ("title", "aria-label", "alt"):
+        if attributes.get(key):
+            return attributes[key]
+    words = [w for w in attributes.get("class", "").split() if not w.startswith(STYLING)]
+    file = FILE.search(attributes.get("src", "") or content)
+    if not words and file is not None:
+        return file.group(1)
+    words = words or attributes.get("id", "").split()[:1]
+    if tag in SHAPES:
+        words = [tag, *words]
+    return " ".join(words)[:MAX_HINT]

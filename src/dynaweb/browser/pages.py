@@ -5,6 +5,7 @@ import http.server
 import importlib.util
 import logging
 import threading
+from os import PathLike
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -43,6 +44,11 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
         root = Path(self.directory).resolve()
         wanted = (root / unquote(urlsplit(path).path).lstrip("/")).resolve()
         return str(wanted if wanted.is_relative_to(root) else root / "-outside-")
+
+    def guess_type(self, path: str | PathLike[str]) -> str:
+        """Text is UTF-8; left unsaid, Chromium reads it as Windows-1252."""
+        kind = super().guess_type(path)
+        return f"{kind}; charset=utf-8" if kind.startswith("text/") else kind
 
     def list_directory(self, path: object) -> None:
         """No listings."""
