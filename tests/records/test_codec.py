@@ -11,6 +11,7 @@ from dynaweb.errors import StorageError
 from dynaweb.records import codec
 from dynaweb.records.action import Click, Fill, Scroll
 from dynaweb.records.codec import SCHEMA_VERSION, dump, load, load_as
+from dynaweb.records.delta import Delta
 from dynaweb.records.observation import Observation, Tab
 from dynaweb.records.trajectory import (
     Behaviour,
@@ -231,3 +232,9 @@ def test_speed_is_linear_in_steps():
     begun = time.process_time()
     assert load(dump(long)) == long
     assert time.process_time() - begun < 2.0
+
+
+@given(st.builds(Delta))
+@settings(max_examples=100, deadline=None)
+def test_state_changes_round_trip(delta):
+    assert load(dump(delta)) == delta

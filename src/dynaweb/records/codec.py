@@ -6,9 +6,10 @@ surrogates survive any tool. Fields that hold their default are left out: a chan
 
 import json
 from collections.abc import Callable, Mapping
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar, get_args
 
 from dynaweb.errors import StorageError
+from dynaweb.records.delta import Delta
 from dynaweb.records.fieldcodec import codec_for
 from dynaweb.records.observation import Observation, Tab
 from dynaweb.records.trajectory import (
@@ -31,15 +32,21 @@ MIGRATIONS: Mapping[int, Migration] = {}
 """Version n -> how a line of version n becomes one of n + 1."""
 
 Record: TypeAlias = (
-    Observation | Tab | Generation | Step | Transition | Start | Trajectory | Group | Verdict
+    Observation
+    | Tab
+    | Generation
+    | Step
+    | Transition
+    | Start
+    | Trajectory
+    | Group
+    | Verdict
+    | Delta
 )
 
-T = TypeVar("T", Observation, Tab, Generation, Step, Transition, Start, Trajectory, Group, Verdict)
+T = TypeVar("T")
 
-STORED: Mapping[str, type[Record]] = {
-    kind.__name__: kind
-    for kind in (Observation, Tab, Generation, Step, Transition, Start, Trajectory, Group, Verdict)
-}
+STORED: Mapping[str, type[Record]] = {kind.__name__: kind for kind in get_args(Record)}
 
 _CODECS = {name: codec_for(kind) for name, kind in STORED.items()}
 

@@ -12,21 +12,12 @@ from functools import cache
 from typing import Literal, TypeAlias, TypeGuard, Union, get_args, get_origin, get_type_hints
 
 from dynaweb.errors import ActionError, StorageError
-from dynaweb.records.action import (
-    ACTION_TYPES,
-    BY_NAME,
-    Action,
-    action_name,
-    parse_action,
-    print_action,
-)
+from dynaweb.records.action import ACTION_TYPES
+from dynaweb.records.actioncode import KIND, decode_action, encode_action
 from dynaweb.records.packing import pack_floats, pack_ints, unpack
 
 Json: TypeAlias = object
 """What `json.loads` returns; checked field by field."""
-
-KIND = "kind"
-"""Key that names the class where a field may hold one of several records."""
 
 PACK_FROM = 8
 """Shorter number lists stay readable JSON."""
@@ -126,36 +117,14 @@ def _literal(values: tuple[object, ...]) -> FieldCodec:
     return FieldCodec(_PRIMITIVES[str].encode, decode)
 
 
-def _encode_action(value: object) -> object:
-    assert isinstance(value, ACTION_TYPES)
-    text = print_action(value)
+def _decode_action(value: object, where: str) -> object:
     try:
-        if parse_action(text) == value:
-            return text
-    except ActionError:  # outside the grammar's limits; a record still keeps it
-        pass
-    return {
-        KIND: action_name(type(value)),
-        **{f.name: getattr(value, f.name) for f in fields(value)},
-    }
-
-
-def _decode_action(value: object, where: str) -> Action:
-    try:
-        if isinstance(value, str):
-            return parse_action(value)
-        if isinstance(value, dict):
-            kind = BY_NAME[str(value.get(KIND))]
-            given = {
-                k: tuple(v) if isinstance(v, list) else v for k, v in value.items() if k != KIND
-            }
-            return kind(**given)  # type: ignore[arg-type]  # written by _encode_action, which copies typed fields
-    except (ActionError, KeyError, TypeError) as error:
+        return decode_action(value)
+    except ActionError as error:
         raise StorageError(f"{where}: {error}") from error
-    raise wrong(where, "an action", value)
 
 
-_ACTION = FieldCodec(_encode_action, _decode_action)
+_ACTION = FieldCodec(encode_action, _decode_action)
 
 
 def _union(args: tuple[object, ...]) -> FieldCodec:

@@ -1,0 +1,65 @@
+"""Whole files or none: written aside, flushed to disk, renamed."""
+
+import json
+import os
+from pathlib import Path
+
+from dynaweb.errors import StorageError
+
+
+def write_text(path: Path, text: str) -> None:
+    """Put `text` at `path`; a reader sees the old file or the new one, never half of one.
+
+    Raises:
+        StorageError: the folder is missing, full or not writable.
+    """
+    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with aside.open("w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(path)
+        _sync_folder(path.parent)
+    except OSError as error:
+        raise StorageError(f"cannot write {path}: {error.strerror}") from error
+
+
+def write_json(path: Path, value: object) -> None:
+    """`write_text` of readable JSON, keys in the order given.
+
+    Raises:
+        StorageError: as `write_text`, or the value holds something JSON has no word for.
+    """
+    try:
+        text = json.dumps(value, indent=2, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise StorageError(f"cannot write {path}: {error}") from error
+    write_text(path, text + "\n")
+
+
+def read_json(path: Path) -> dict[str, object] | None:
+    """The object in a JSON file; None when there is no such file.
+
+    Raises:
+        StorageError: damaged, or not a JSON object.
+    """
+    try:
+        value: object = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise StorageError(f"{path} is damaged: it is not JSON ({error})") from error
+    if not isinstance(value, dict):
+        raise StorageError(f"{path} is damaged: expected a JSON object")
+    return value
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
