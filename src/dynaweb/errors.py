@@ -41,5 +41,9 @@ class JudgeError(DynawebError):
     """The judge gave no usable verdict."""
 
 
+class TrainingError(DynawebError):
+    """Training cannot go on: a loss or gradient that is not finite."""
+
+
 class StorageError(DynawebError):
     """A run folder or record file is damaged, foreign or not writable."""

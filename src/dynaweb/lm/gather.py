@@ -1,0 +1,87 @@
+"""Collects the questions that wait in the event loop into one batch.
+
+Many episodes ask one model. Each awaits its answer alone; the batch is what has gathered when no
+other coroutine is ready to run. Nothing waits for a clock, so a lone question is answered at once.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Final, Generic, TypeVar
+
+from dynaweb.errors import UserError
+
+Q = TypeVar("Q")
+R = TypeVar("R")
+
+QUIET_TURNS: Final = 2
+"""A coroutine that was just woken needs a turn to run, and one more when it awaits another."""
+
+
+class Gather(Generic[Q, R]):
+    """Turns `answer(batch)` into `await ask(question)`. Belongs to one event loop at a time.
+
+    The answer runs in the event loop's thread: models here use all cores themselves. If it raises,
+    every question of that batch raises the same error. A question that was cancelled while it
+    waited is not asked.
+
+    Example:
+        gather = Gather(sampler.sample, max_batch=64)
+        generation = await gather.ask(request)
+    """
+
+    def __init__(self, answer: Callable[[Sequence[Q]], list[R]], max_batch: int) -> None:
+        if max_batch < 1:
+            raise UserError(f"max_batch is {max_batch!r}: use at least 1")
+        self._answer = answer
+        self._max_batch = max_batch
+        self._waiting: list[tuple[Q, asyncio.Future[R]]] = []
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._scheduled = False
+        self.batches = 0
+        """Batches answered so far."""
+        self.questions = 0
+        """Questions answered so far."""
+
+    async def ask(self, question: Q) -> R:
+        """The answer to one question, from a batch with whatever else waits."""
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:
+            # The loop before was closed; what waited in it was cancelled with it.
+            self._loop, self._waiting, self._scheduled = loop, [], False
+        future: asyncio.Future[R] = loop.create_future()
+        self._waiting.append((question, future))
+        self._schedule(loop)
+        return await future
+
+    def _schedule(self, loop: asyncio.AbstractEventLoop) -> None:
+        if self._waiting and not self._scheduled:
+            self._scheduled = True
+            loop.call_soon(self._turn, loop, len(self._waiting), 0)
+
+    def _turn(self, loop: asyncio.AbstractEventLoop, seen: int, quiet: int) -> None:
+        """Answer when the batch is full or `QUIET_TURNS` of the loop brought no new question."""
+        now = len(self._waiting)
+        quiet = quiet + 1 if now == seen else 0
+        if now < self._max_batch and quiet < QUIET_TURNS:
+            loop.call_soon(self._turn, loop, now, quiet)
+            return
+        self._scheduled = False
+        asked = [(q, f) for q, f in self._waiting if not f.done()]
+        batch, self._waiting = asked[: self._max_batch], asked[self._max_batch :]
+        self._schedule(loop)
+        if batch:
+            self._flush(batch)
+
+    def _flush(self, batch: list[tuple[Q, asyncio.Future[R]]]) -> None:
+        try:
+            answers = self._answer([q for q, _ in batch])
+            if len(answers) != len(batch):
+                raise RuntimeError(f"{len(batch)} questions got {len(answers)} answers")
+        except Exception as error:  # noqa: BLE001  # carried to every waiter, which raises it
+            for _, future in batch:
+                future.set_exception(error)
+            return
+        self.batches += 1
+        self.questions += len(batch)
+        for (_, future), answer in zip(batch, answers, strict=True):
+            future.set_result(answer)

@@ -1,0 +1,1 @@
+"""One way to train any model here: batches, losses, optimisers, checkpoints."""
