@@ -1,0 +1,95 @@
+"""Where the judge's bar stands: measured on held-out attempts, stored with the model."""
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from dynaweb.errors import StorageError, UserError
+
+CALIBRATION_FILE = "judge.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """A threshold and what it costs on the attempts it was set on."""
+
+    threshold: float
+    """Least probability of success that counts as success."""
+    wanted_false_positive_rate: float
+    false_positives: int
+    """Failures at or above the threshold."""
+    failures: int
+    true_positives: int
+    """Successes at or above the threshold."""
+    successes: int
+
+
+def calibrate(
+    scores: Sequence[float], succeeded: Sequence[bool], *, wanted_false_positive_rate: float = 0.05
+) -> Calibration:
+    """The lowest threshold whose false-positive rate is at most the wanted one.
+
+    Args:
+        scores: the judge's probability of success, one an attempt.
+        succeeded: what the real web said of the same attempts.
+        wanted_false_positive_rate: share of failures that may be called success.
+
+    Raises:
+        UserError: no failures or no successes to set it on, or a rate outside [0, 1).
+    """
+    if not 0.0 <= wanted_false_positive_rate < 1.0:
+        raise UserError(
+            f"false-positive rate {wanted_false_positive_rate!r} is out of range: use 0 up to 1"
+        )
+    bad = sorted((s for s, ok in zip(scores, succeeded, strict=True) if not ok), reverse=True)
+    good = [s for s, ok in zip(scores, succeeded, strict=True) if ok]
+    if not bad or not good:
+        raise UserError(
+            f"a judge cannot be calibrated on {len(good)} successes and {len(bad)} failures: "
+            "collect held-out attempts that end in both"
+        )
+    allowed = math.floor(wanted_false_positive_rate * len(bad))
+    threshold = _just_above(bad[allowed], scores)
+    return Calibration(
+        threshold=threshold,
+        wanted_false_positive_rate=wanted_false_positive_rate,
+        false_positives=sum(s >= threshold for s in bad),
+        failures=len(bad),
+        true_positives=sum(s >= threshold for s in good),
+        successes=len(good),
+    )
+
+
+def _just_above(score: float, scores: Sequence[float]) -> float:
+    """Half way to the next higher score, so that rounding does not decide."""
+    higher = [s for s in scores if s > score]
+    return (score + min(higher)) / 2 if higher else math.nextafter(score, 2.0)
+
+
+def save_calibration(calibration: Calibration, folder: Path) -> None:
+    """Write it beside the model, at once or not at all."""
+    part = folder / f"{CALIBRATION_FILE}.part"
+    part.write_text(json.dumps(asdict(calibration), indent=2) + "\n", encoding="utf-8")
+    part.replace(folder / CALIBRATION_FILE)
+
+
+def load_calibration(folder: Path) -> Calibration:
+    """Read it back.
+
+    Raises:
+        StorageError: there is none, or it is damaged.
+    """
+    path = folder / CALIBRATION_FILE
+    try:
+        fields = json.loads(path.read_text(encoding="utf-8"))
+        return Calibration(**fields)
+    except FileNotFoundError as error:
+        raise StorageError(
+            f"no {CALIBRATION_FILE} in {str(folder)!r}: calibrate the judge"
+        ) from error
+    except (ValueError, TypeError) as error:
+        raise StorageError(
+            f"{str(path)!r} is damaged: {error}; calibrate the judge again"
+        ) from error

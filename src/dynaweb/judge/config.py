@@ -1,0 +1,31 @@
+"""How the judge decides."""
+
+from dataclasses import dataclass
+
+from dynaweb.errors import UserError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeConfig:
+    """Settings of verdicts.
+
+    Example:
+        JudgeConfig(threshold=0.83)
+    """
+
+    threshold: float = 0.5
+    """Least probability of success that counts as success; set by `calibrate`, which may
+    put it a hair above 1 when no other value refuses enough."""
+    answers_count: bool = False
+    """Whether a message to the user can fulfil a task. Off for tasks that the page itself ends: there,
+    an agent that only says that it is done has done nothing (papers F14)."""
+    max_prompt_tokens: int = 1024
+    """Longest question in tokens; of a longer one the verdict is unknown, never a guess from a part."""
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.threshold <= 1.01:
+            raise UserError(f"judge threshold {self.threshold!r} is out of range: use 0 to 1")
+        if self.max_prompt_tokens < 1:
+            raise UserError(
+                f"judge max_prompt_tokens {self.max_prompt_tokens!r} is out of range: use 1 or more"
+            )

@@ -1,0 +1,1 @@
+"""The web world model: what rules know, what a model learns, and predictions made of both."""

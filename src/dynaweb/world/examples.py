@@ -1,0 +1,170 @@
+"""What the world model learns from: page and action in, the rest of the change out (DynaWeb 3.2).
+
+The page in the prompt has the rules applied (`rules.py`), so the change to learn is only what no rule
+knows. Steps that a rule settles teach nothing and are left out; every step that is left out is counted
+under its reason: `steps_in == sum of counts + sum of dropped`.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from dynaweb.axtree.apply import apply
+from dynaweb.axtree.diff import diff, without_renumbering
+from dynaweb.axtree.label import label_action
+from dynaweb.axtree.text import parse_delta, print_delta
+from dynaweb.errors import DeltaError, UserError
+from dynaweb.prompts.predict import render_predict
+from dynaweb.records.delta import Delta, DeltaKind
+from dynaweb.records.seeds import derive_seed
+from dynaweb.records.trajectory import Trajectory
+from dynaweb.world.rules import Ruled, apply_rules
+from dynaweb.world.shown import as_shown, equal_as_shown
+from dynaweb.world.steps import Known, known_steps
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExamplesConfig:
+    """Which steps are kept."""
+
+    show_goal: bool = False
+    """Put the goal into the prompt; off by default, see `prompts.predict`."""
+    cap: int = 400
+    """Most different examples of one (task, kind of action, kind of change)."""
+    max_change_chars: int = 1500
+    """Longer changes are left out: a small model can't write them."""
+
+    def __post_init__(self) -> None:
+        if self.cap < 1:
+            raise UserError(f"cap {self.cap!r} is out of range: use 1 or more")
+        if self.max_change_chars < 16:
+            raise UserError(
+                f"max_change_chars {self.max_change_chars!r} is out of range: use 16 or more"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorldExample:
+    """A question and its answer, in the words the model reads and writes."""
+
+    task: str
+    prompt: str
+    completion: str
+    kind: DeltaKind
+    count: int
+    """How many steps said exactly this."""
+    weight: float
+    """Share of this answer among all answers to the same prompt, in (0, 1]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorldExamples:
+    """Examples, and what became of every step."""
+
+    examples: tuple[WorldExample, ...]
+    steps_in: int
+    dropped: Mapping[str, int]
+    """Reason -> steps."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """One example before counting."""
+
+    task: str
+    action: str
+    kind: DeltaKind
+    prompt: str
+    completion: str
+
+
+def world_examples(
+    trajectories: Iterable[Trajectory], config: ExamplesConfig, *, seed: int
+) -> WorldExamples:
+    """Build examples from real attempts; the same input gives the same examples in the same order."""
+    counts: Counter[_Said] = Counter()
+    dropped: Counter[str] = Counter()
+    steps_in = 0
+    for trajectory in trajectories:
+        for known in known_steps(trajectory):
+            steps_in += 1
+            said = _say(known, config)
+            if isinstance(said, _Said):
+                counts[said] += 1
+            else:
+                dropped[said] += 1
+    kept = _capped(counts, config.cap, seed)
+    for said in counts.keys() - kept:
+        dropped["capped"] += counts[said]
+    answers: Counter[str] = Counter()
+    for said in kept:
+        answers[said.prompt] += counts[said]
+    examples = tuple(
+        WorldExample(
+            task=said.task,
+            prompt=said.prompt,
+            completion=said.completion,
+            kind=said.kind,
+            count=n,
+            weight=n / answers[said.prompt],
+        )
+        for said, n in counts.items()
+        if said in kept
+    )
+    return WorldExamples(examples=examples, steps_in=steps_in, dropped=dict(dropped))
+
+
+def world_prompt(ruled: Ruled, known_action: str, goal: str | None) -> str:
+    """The question, as the model is asked it in training and in dreams."""
+    return render_predict(ruled.page.tree, known_action, goal)
+
+
+def change_after_rules(ruled: Ruled, known: Known) -> Delta:
+    """What no rule knew: the change from the page after the rules to the real next page."""
+    target = as_shown(known.next_page, ruled.page)
+    delta = diff(ruled.page, known.action, target, terminal=known.terminal)
+    return replace(without_renumbering(delta), focus=None)
+
+
+def _say(known: Known, config: ExamplesConfig) -> _Said | str:
+    """The example of a step, or why it has none."""
+    ruled = apply_rules(known.history, known.action)
+    if ruled.settled:
+        return f"settled_by_{ruled.rule}"
+    if known.fault is not None:
+        return f"refused_by_the_page_{known.fault.value}"
+    delta = change_after_rules(ruled, known)
+    completion = print_delta(delta)
+    if len(completion) > config.max_change_chars:
+        return "change_too_long"
+    if not known.terminal and not _gives(ruled, known, completion):
+        return "change_not_expressible"
+    did = label_action(known.action, known.history[-1])
+    return _Said(
+        task=known.task,
+        action=type(known.action).__name__,
+        kind=delta.kind,
+        prompt=world_prompt(ruled, did, known.goal if config.show_goal else None),
+        completion=completion,
+    )
+
+
+def _gives(ruled: Ruled, known: Known, completion: str) -> bool:
+    """Whether the words, read back and applied, give the real page."""
+    try:
+        page = apply(ruled.page, known.action, parse_delta(completion))
+    except DeltaError:
+        return False
+    return equal_as_shown(page, known.next_page, ruled.page)
+
+
+def _capped(counts: Counter[_Said], cap: int, seed: int) -> set[_Said]:
+    """At most `cap` examples of a kind; which ones is a hash, so that order does not matter."""
+    groups: dict[tuple[str, str, DeltaKind], list[_Said]] = defaultdict(list)
+    for said in counts:
+        groups[said.task, said.action, said.kind].append(said)
+    kept: set[_Said] = set()
+    for alike in groups.values():
+        alike.sort(key=lambda s: derive_seed(seed, "cap", s.prompt, s.completion))
+        kept.update(alike[:cap])
+    return kept

@@ -1,0 +1,289 @@
+"""What is known before any model is asked: the gate, and what every browser does by itself.
+
+A rule either *settles* a step (nothing else can change: no model is asked) or does its part of it
+*beforehand* (typing sets a value) and leaves the model the question of what else changed. Typing,
+ticking and focus are not knowledge about a site: leaving them to a small model was most of its errors
+(feasibility run), and they cost tokens. How often a rule was wrong is measured, not assumed:
+`rule_check.py`.
+
+Refuses to guess: a page that is not in the history is the model's to imagine.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from dynaweb.axtree.gate import check_action
+from dynaweb.axtree.label import label_element
+from dynaweb.axtree.order import insert_attr
+from dynaweb.axtree.tree import AttrValue, Node, Tree, read_tree, render_tree
+from dynaweb.records.action import (
+    Action,
+    Clear,
+    Click,
+    Dblclick,
+    Fill,
+    Focus,
+    GoBack,
+    GoForward,
+    NewTab,
+    Noop,
+    Press,
+    ReportInfeasible,
+    Scroll,
+    SelectOption,
+    SendMsgToUser,
+    TabClose,
+    TabFocus,
+)
+from dynaweb.records.observation import Observation, Tab
+from dynaweb.records.trajectory import Fault
+
+FOCUSABLE_ROLES = frozenset(
+    {
+        "button",
+        "link",
+        "textbox",
+        "searchbox",
+        "combobox",
+        "listbox",
+        "checkbox",
+        "radio",
+        "spinbutton",
+        "slider",
+        "switch",
+        "Date",
+        "DateTime",
+        "InputTime",
+        "ColorWell",
+    }
+)
+"""Roles that take the keyboard when clicked."""
+
+PASSWORD_DOT = "•"
+EMPTY_PAGE = "RootWebArea ''"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ruled:
+    """A step after the rules."""
+
+    page: Observation
+    """The page with what the rules know of the action applied."""
+    settled: bool
+    """Nothing else can change: this is the next page."""
+    rule: str
+    """Which rule spoke; empty when none did."""
+    fault: Fault | None = None
+    terminal: bool = False
+    touched: tuple[tuple[str, str], ...] = ()
+    """(bid, attribute) pairs that the rule set or unset."""
+
+
+def apply_rules(history: Sequence[Observation], action: Action) -> Ruled:
+    """Do what is known of an action.
+
+    Args:
+        history: pages so far, the present one last; at least one.
+        action: what the agent did.
+    """
+    before = history[-1]
+    refused = check_action(before, action)
+    if refused is not None:
+        fault, message = refused
+        page = replace(before, last_action_error=message)
+        return Ruled(page=page, settled=True, rule="gate", fault=fault)
+    page = replace(before, last_action_error="", attachments={})
+    match action:
+        case SendMsgToUser() | ReportInfeasible():
+            return Ruled(page=page, settled=True, rule="answer", terminal=True)
+        case Noop():
+            return Ruled(page=page, settled=True, rule="wait")
+        case Scroll():
+            return Ruled(page=page, settled=True, rule="scroll")
+        case NewTab() | TabFocus() | TabClose() | GoBack() | GoForward():
+            return _travel(tuple(history), page, action)
+        case _:
+            return _touch(page, action)
+
+
+def _touch(page: Observation, action: Action) -> Ruled:
+    """Rules about one element: typing, clearing, choosing, ticking, and where the keyboard goes."""
+    match action:
+        case Fill(bid, value):
+            return _typed(page, bid, value)
+        case Clear(bid):
+            return _typed(page, bid, "")
+        case SelectOption(bid, options):
+            return _chosen(page, bid, options)
+        case Click(bid, "left", ()):
+            return _clicked(page, bid)
+        case Click(bid) | Dblclick(bid):
+            return Ruled(page=_focus(page, bid), settled=False, rule="focus")
+        case Focus(bid) | Press(bid, _):
+            return Ruled(page=replace(page, focused=bid), settled=False, rule="focus")
+        case _:
+            return Ruled(page=page, settled=False, rule="")
+
+
+def _typed(page: Observation, bid: str, value: str) -> Ruled:
+    tree = read_tree(page.tree)
+    at = _find(tree, bid)
+    node = tree[at]
+    shown = PASSWORD_DOT * len(value) if is_password(tree, node) else value
+    changed = _with_attr(node, "value", shown) if shown else _without_attr(node, "value")
+    tree = (*tree[:at], changed, *tree[at + 1 :])
+    page = replace(page, tree=render_tree(tree), focused=bid)
+    return Ruled(page=page, settled=False, rule="typing", touched=((bid, "value"),))
+
+
+def is_password(tree: Tree, node: Node) -> bool:
+    """Whether the field hides what is typed: it shows dots, or its name or caption says so.
+
+    Chromium's tree does not mark an empty password field, so the caption is the best there is.
+    """
+    value = node.attr("value")
+    if isinstance(value, str) and value:
+        return not value.strip(PASSWORD_DOT)
+    return node.bid is not None and "password" in label_element(tree, node.bid).lower()
+
+
+def _chosen(page: Observation, bid: str, options: tuple[str, ...]) -> Ruled:
+    """A plain select that shows one choice: its value, and the mark on its options."""
+    tree = read_tree(page.tree)
+    at = _find(tree, bid)
+    focused = replace(page, focused=bid)
+    inside = range(at + 1, _end(tree, at))
+    names = {i: tree[i].name for i in inside if tree[i].role in ("option", "menuitem")}
+    if len(options) != 1 or options[0] not in names.values():
+        return Ruled(page=focused, settled=False, rule="focus")
+    nodes = list(tree)
+    if tree[at].attr("value") is not None:
+        nodes[at] = _with_attr(tree[at], "value", options[0])
+    for i, name in names.items():
+        nodes[i] = _marked(tree[i], name == options[0])
+    touched = tuple((n.bid or "", "selected") for n in (tree[i] for i in names))
+    page = replace(focused, tree=render_tree(tuple(nodes)))
+    return Ruled(page=page, settled=False, rule="choosing", touched=((bid, "value"), *touched))
+
+
+def _marked(option: Node, chosen: bool) -> Node:
+    """The mark of the choice."""
+    if chosen:
+        return _with_attr(option, "selected", "true")
+    if option.attr("selected") == "false":
+        return option
+    return _without_attr(option, "selected")
+
+
+def _clicked(page: Observation, bid: str) -> Ruled:
+    tree = read_tree(page.tree)
+    at = _find(tree, bid)
+    node, page = tree[at], _focus(page, bid)
+    ticked = node.attr("checked")
+    if node.role == "checkbox" and ticked in ("true", "false", None, True):
+        nodes = (*tree[:at], _toggled(node), *tree[at + 1 :])
+        page = replace(page, tree=render_tree(nodes))
+        return Ruled(page=page, settled=False, rule="ticking", touched=((bid, "checked"),))
+    return Ruled(page=page, settled=False, rule="focus")
+
+
+def _toggled(node: Node) -> Node:
+    match node.attr("checked"):
+        case "true":
+            return _with_attr(node, "checked", "false")
+        case True:
+            return _without_attr(node, "checked")
+        case _:
+            return _with_attr(node, "checked", "true")
+
+
+def _focus(page: Observation, bid: str) -> Observation:
+    """The keyboard goes to the nearest element that takes it, from the clicked one outwards."""
+    tree = read_tree(page.tree)
+    at = _find(tree, bid)
+    depth = tree[at].depth + 1
+    for node in reversed(tree[: at + 1]):
+        if node.depth < depth:
+            depth = node.depth
+            if node.bid is not None and node.role in FOCUSABLE_ROLES:
+                return replace(page, focused=node.bid)
+    return replace(page, focused=None)
+
+
+def _travel(history: tuple[Observation, ...], page: Observation, action: Action) -> Ruled:
+    """Rules about tabs and history: a page that was seen is shown again as it was."""
+    match action:
+        case NewTab():
+            tabs = (*page.tabs, Tab(url="about:blank", title=""))
+            blank = Observation(
+                url="about:blank",
+                title="",
+                tree=EMPTY_PAGE,
+                tabs=tabs,
+                active_tab=len(tabs) - 1,
+            )
+            return Ruled(page=blank, settled=True, rule="tab")
+        case TabFocus(index):
+            return _show(history, page, index, page.tabs, "tab")
+        case TabClose():
+            left = (*page.tabs[: page.active_tab], *page.tabs[page.active_tab + 1 :])
+            return _show(history, page, max(page.active_tab - 1, 0), left, "tab")
+        case _:
+            return _turn(history, page, back=isinstance(action, GoBack))
+
+
+def _turn(history: tuple[Observation, ...], page: Observation, *, back: bool) -> Ruled:
+    if not page.tabs:
+        return Ruled(page=page, settled=False, rule="")
+    tab = page.tabs[page.active_tab]
+    if back:
+        url = tab.back[-1]
+        turned = replace(tab, url=url, back=tab.back[:-1], forward=(tab.url, *tab.forward))
+    else:
+        url = tab.forward[0]
+        turned = replace(tab, url=url, back=(*tab.back, tab.url), forward=tab.forward[1:])
+    tabs = (*page.tabs[: page.active_tab], turned, *page.tabs[page.active_tab + 1 :])
+    return _show(history, page, page.active_tab, tabs, "history")
+
+
+def _show(
+    history: tuple[Observation, ...],
+    page: Observation,
+    index: int,
+    tabs: tuple[Tab, ...],
+    rule: str,
+) -> Ruled:
+    """The latest page seen at the address that tab shows; else the model is asked for it."""
+    if not 0 <= index < len(tabs):
+        return Ruled(page=page, settled=False, rule="")
+    url = tabs[index].url
+    if index == page.active_tab and url == page.url and len(tabs) == len(page.tabs):
+        return Ruled(page=replace(page, tabs=tabs), settled=True, rule=rule)
+    seen = next((o for o in reversed(history) if o.url == url), None)
+    if seen is None:
+        there = replace(page, url=url, tabs=tabs, active_tab=index, focused=None)
+        return Ruled(page=there, settled=False, rule=rule)
+    shown = replace(tabs[index], title=seen.title)
+    tabs = (*tabs[:index], shown, *tabs[index + 1 :])
+    page = replace(seen, tabs=tabs, active_tab=index, last_action_error="", attachments={})
+    return Ruled(page=page, settled=True, rule=rule)
+
+
+def _find(tree: Tree, bid: str) -> int:
+    """Where the element is; the gate has made sure that it is there."""
+    return next(i for i, node in enumerate(tree) if node.bid == bid)
+
+
+def _end(tree: Tree, at: int) -> int:
+    end = at + 1
+    while end < len(tree) and tree[end].depth > tree[at].depth:
+        end += 1
+    return end
+
+
+def _with_attr(node: Node, key: str, value: AttrValue) -> Node:
+    return replace(node, attrs=insert_attr(node.attrs, key, value))
+
+
+def _without_attr(node: Node, key: str) -> Node:
+    return replace(node, attrs=tuple((k, v) for k, v in node.attrs if k != key))

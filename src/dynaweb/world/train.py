@@ -1,0 +1,159 @@
+"""Train one model to imagine and to judge: trajectories and a folder in, a trained folder out.
+
+The folder holds `model.safetensors`, `config.json`, the tokenizer, `world.json` (what it was trained
+on) and `training/` (checkpoints and metrics). Called again with the same arguments it continues, or
+returns what is there.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from transformers import PreTrainedModel
+
+from dynaweb.axtree.rename import renamed_copies
+from dynaweb.axtree.vocabulary import learn_vocabulary
+from dynaweb.judge.examples import JudgeExample, judge_examples
+from dynaweb.lm.model import context_length, save_model
+from dynaweb.lm.tokenizer import Tokenizer
+from dynaweb.records.seeds import derive_seed
+from dynaweb.records.trajectory import Trajectory
+from dynaweb.train.batch import Example
+from dynaweb.train.config import FitConfig
+from dynaweb.train.fit import FitResult, Progress, fit
+from dynaweb.world.examples import WorldExample, world_examples
+from dynaweb.world.training import WorldTrainConfig as WorldTrainConfig
+
+WORLD_FILE = "world.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorldData:
+    """Examples in tokens, and the counts behind them."""
+
+    examples: tuple[Example, ...]
+    counts: Mapping[str, int]
+    """Name -> number; `steps_in`, `world_examples`, `dropped.<reason>` and so on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorldTrainResult:
+    """What a training came to."""
+
+    fit: FitResult
+    counts: Mapping[str, int]
+
+
+def world_texts(trajectories: Iterable[Trajectory], config: WorldTrainConfig) -> list[str]:
+    """All words of the examples, for learning a tokenizer."""
+    worlds, judges, _ = _texts(list(trajectories), config)
+    texts = [e.prompt + e.completion for e in worlds]
+    return texts + [e.prompt + e.completion for e in judges]
+
+
+def build_world_data(
+    trajectories: Sequence[Trajectory],
+    tokenizer: Tokenizer,
+    config: WorldTrainConfig,
+    *,
+    context: int,
+) -> WorldData:
+    """Examples of both kinds, weighed; those longer than the context are left out and counted."""
+    worlds, judges, counts = _texts(trajectories, config)
+    world_rows = _encode(tokenizer, worlds, [e.weight for e in worlds])
+    judge_rows = _encode(tokenizer, judges, [e.weight for e in judges])
+    kept_worlds = [e for e in world_rows if e.length <= context]
+    kept_judges = [e for e in judge_rows if e.length <= context]
+    counts["dropped.world_too_long"] = len(world_rows) - len(kept_worlds)
+    counts["dropped.judge_too_long"] = len(judge_rows) - len(kept_judges)
+    scale = _judge_scale(kept_worlds, kept_judges, config.judge_fraction)
+    scaled = [
+        Example(prompt_ids=e.prompt_ids, completion_ids=e.completion_ids, weight=e.weight * scale)
+        for e in kept_judges
+    ]
+    return WorldData(examples=(*kept_worlds, *scaled), counts=counts)
+
+
+def train_world(
+    model: PreTrainedModel,
+    tokenizer: Tokenizer,
+    trajectories: Sequence[Trajectory],
+    folder: Path,
+    *,
+    config: WorldTrainConfig,
+    how: FitConfig,
+    progress: Progress | None = None,
+) -> WorldTrainResult:
+    """Train `model` in place, from the weights it has, and write it to `folder`.
+
+    Args:
+        model: new, or already trained on something else (the agent's own weights).
+        tokenizer: of that model.
+        trajectories: real attempts of the training seeds, successes and failures.
+        folder: what is written.
+        config: what is learnt.
+        how: how long and how.
+        progress: told every row of metrics.
+
+    Raises:
+        UserError: nothing to learn from. StorageError: the folder holds another training.
+    """
+    data = build_world_data(trajectories, tokenizer, config, context=context_length(model))
+    result = fit(model, data.examples, how, folder / "training", progress)
+    tokenizer.save(folder)
+    save_model(model, folder)
+    about = {"config": asdict(config), "counts": dict(data.counts), "fit": asdict(result)}
+    part = folder / f"{WORLD_FILE}.part"
+    part.write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+    part.replace(folder / WORLD_FILE)
+    return WorldTrainResult(fit=result, counts=data.counts)
+
+
+def _texts(
+    trajectories: Sequence[Trajectory], config: WorldTrainConfig
+) -> tuple[tuple[WorldExample, ...], tuple[JudgeExample, ...], dict[str, int]]:
+    vocabulary = learn_vocabulary(trajectories, config.vocabulary)
+    attempts = renamed_copies(
+        trajectories,
+        vocabulary,
+        copies=config.renamed_copies,
+        seed_of=lambda t, i: derive_seed(config.seed, "rename", t.trajectory_id, i),
+    )
+    worlds = world_examples(attempts, config.examples, seed=config.seed)
+    judges = judge_examples(attempts, config.judge, seed=config.seed)
+    counts = {
+        "attempts": len(trajectories),
+        "attempts_renamed": len(attempts) - len(trajectories),
+        "steps_in": worlds.steps_in,
+        "world_examples": len(worlds.examples),
+        "world_steps_kept": sum(e.count for e in worlds.examples),
+        "judge_examples": len(judges.examples),
+    }
+    counts |= {f"dropped.{reason}": n for reason, n in sorted(worlds.dropped.items())}
+    counts |= {f"judge_dropped.{reason}": n for reason, n in sorted(judges.dropped.items())}
+    for e in judges.examples:
+        counts[f"judge.{e.origin.value}"] = counts.get(f"judge.{e.origin.value}", 0) + 1
+    return worlds.examples, judges.examples, counts
+
+
+def _encode(
+    tokenizer: Tokenizer,
+    texts: Sequence[WorldExample] | Sequence[JudgeExample],
+    weights: Sequence[float],
+) -> list[Example]:
+    prompts = tokenizer.encode_batch([t.prompt for t in texts])
+    replies = tokenizer.encode_batch([t.completion for t in texts])
+    return [
+        Example(prompt_ids=tuple(p), completion_ids=(*r, tokenizer.eos_id), weight=w)
+        for p, r, w in zip(prompts, replies, weights, strict=True)
+    ]
+
+
+def _judge_scale(worlds: Sequence[Example], judges: Sequence[Example], fraction: float) -> float:
+    """Factor on the judge's weights that gives it `fraction` of the loss, counted in tokens."""
+    world = sum(e.weight * len(e.completion_ids) for e in worlds)
+    judge = sum(e.weight * len(e.completion_ids) for e in judges)
+    if not world or not judge:
+        return 1.0
+    return fraction / (1.0 - fraction) * world / judge
