@@ -1,0 +1,164 @@
+"""What it took: learning curves, speed, data, and where the time went."""
+
+from collections.abc import Sequence
+
+from dynaweb.report.charts import (
+    line_chart,
+    share_bar,
+)
+from dynaweb.report.data import (
+    Curve,
+    ReportData,
+    Speed,
+)
+from dynaweb.report.html import Child, Html, tag
+from dynaweb.report.parts import badge, missing, note, section, table
+from dynaweb.report.words import NONE, duration, number
+
+
+def learning_section(data: ReportData) -> Html:
+    """Curves of every metric, by source."""
+    intro = "Training, iteration by iteration. Dreams and expert trajectories are never averaged together."
+    heading = "Learning curves"
+    if not data.curves:
+        return section("learning", heading, intro, missing("training", "gspo/metrics.jsonl"))
+    metrics = list(dict.fromkeys(c.metric for c in data.curves))
+    sources = [
+        s for s in ("live", "dream", "expert", "all") if any(c.source == s for c in data.curves)
+    ]
+    return section(
+        "learning",
+        heading,
+        intro,
+        tag("p", [tag("span", _swatch(s), f" {s}", cls="key") for s in sources], cls="legend"),
+        tag(
+            "div",
+            [_chart(m, [c for c in data.curves if c.metric == m]) for m in metrics],
+            cls="charts",
+        ),
+    )
+
+
+def speed_section(data: ReportData) -> Html:
+    """Why to dream at all."""
+    intro = "Whole episodes per second on this machine, the same agent in both worlds."
+    speed = data.summary.speed
+    body = _speed(speed) if speed else missing("speed", "report/summary.json")
+    return section("speed", "Speed", intro, body, _stages(data))
+
+
+def data_section(data: ReportData) -> Html:
+    """What the models learned from."""
+    intro = "Trajectories by who acted, and what was left out of training, with the reason."
+    rows = data.summary.data
+    body: Child = (
+        table(
+            ["behaviour", "policy", "world", "success", "failure", "unknown", "steps"],
+            [
+                [
+                    r.behaviour,
+                    tag("code", r.policy or NONE),
+                    badge(r.world),
+                    r.success,
+                    r.failure,
+                    r.unknown,
+                    r.steps,
+                ]
+                for r in rows
+            ],
+            numeric=(3, 4, 5, 6),
+            caption="Trajectories",
+        )
+        if rows
+        else missing("the data", "report/summary.json")
+    )
+    drops = data.summary.drops
+    return section(
+        "data",
+        "Data",
+        intro,
+        body,
+        table(
+            ["stage", "left out because", "examples"],
+            [[d.stage, d.reason, d.count] for d in drops],
+            numeric=(2,),
+            caption="Left out",
+        )
+        if drops
+        else None,
+    )
+
+
+def _chart(metric: str, curves: Sequence[Curve]) -> Html:
+    name = metric.replace("_", " ").replace("/", " ")
+    return tag("figure", tag("figcaption", name), line_chart(name, curves))
+
+
+def _swatch(source: str) -> Html:
+    return line_chart_key(source)
+
+
+def line_chart_key(source: str) -> Html:
+    """A short piece of a source's line, for the legend."""
+    return tag(
+        "svg",
+        tag(
+            "g",
+            tag("line", cls="line", x1=0, x2=26, y1=6, y2=6),
+            cls=f"curve {source} dash-{source}",
+        ),
+        cls="swatch",
+        aria_hidden="true",
+        viewBox="0 0 26 12",
+        width=26,
+        height=12,
+    )
+
+
+def _speed(speed: Speed) -> list[Child]:
+    top = max(speed.live, speed.dreamed, 1e-9)
+    ratio = (
+        f"{number(speed.dreamed / speed.live)} dreamed episodes in the time of a real one. "
+        if speed.live
+        else ""
+    )
+    return [
+        table(
+            ["world", "episodes per second", ""],
+            [
+                [
+                    badge(k),
+                    tag("span", number(v), cls="big"),
+                    share_bar(v / top, k, f"{k}: {number(v)} a second", 340),
+                ]
+                for k, v in (("live", speed.live), ("dream", speed.dreamed))
+            ],
+            numeric=(1,),
+            caption="Episodes per second",
+        ),
+        note(ratio, speed.note),
+    ]
+
+
+def _stages(data: ReportData) -> Html | None:
+    stages = data.summary.stages
+    if not stages:
+        return None
+    total = sum(s.seconds for s in stages)
+    longest = max(s.seconds for s in stages) or 1.0
+    return table(
+        ["stage", "time", ""],
+        [
+            *(
+                [
+                    s.stage,
+                    duration(s.seconds),
+                    share_bar(s.seconds / longest, "plain", s.stage, 340),
+                ]
+                for s in stages
+            ),
+            [tag("strong", "all"), duration(total), None],
+        ],
+        numeric=(1,),
+        caption="Where the time went",
+    )
