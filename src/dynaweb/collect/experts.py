@@ -26,6 +26,7 @@ _SCRIPTS: dict[str, tuple[Script, int]] = {
     "click-dialog-2": (buttons.dialog_button, 1),
     "click-link": (buttons.quoted_link, 1),
     "click-menu": (places.menu, 3),
+    "click-menu-2": (places.icon_menu, 3),
     "click-option": (choices.option, 2),
     "click-scroll-list": (choices.pick_many, 2),
     "click-tab": (places.tab, 1),

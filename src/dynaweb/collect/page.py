@@ -105,11 +105,16 @@ class Page:
         return [w for n in self.nodes if n.role == "StaticText" and (w := said(n)) not in self.goal]
 
     def label(self, node: Node) -> str:
-        """What a field is called: its own name, else the text that stands closest before it."""
+        """What a field is called: its own name, else the text that stands closest before it.
+
+        What contains the field is passed over: a cell's name repeats what is typed in it.
+        """
         if said(node):
             return said(node)
+        depth = node.depth
         for n in reversed(self.nodes[1 : place(self.nodes, node)]):
-            if said(n):
+            contains, depth = n.depth < depth, min(depth, n.depth)
+            if said(n) and not contains:
                 return said(n)
         return ""
 

@@ -12,6 +12,7 @@ from dynaweb.collect.page import (
     place,
     said,
     submit,
+    text_of,
     value_of,
 )
 
@@ -136,11 +137,12 @@ def autocomplete(page: Page) -> Move:
     end = page.quoted(1) if page.goal.count('"') > 2 else ""
     field = page.one("textbox", "combobox", "searchbox")
     value = value_of(field)
-    offered = [n for n in page.every() if n is not field and _fits(said(n), start, end)]
+    items = page.every("listitem", "option", "menuitem")
+    offered = [n for n in items if _fits(text_of(page.nodes, n), start, end)]
     if _fits(value, start, end) and not (value == start and offered):
         return submit(page)
     if offered:
-        return click(offered[0], f"{said(offered[0])!r} is offered.")
+        return click(offered[0], f"{text_of(page.nodes, offered[0])!r} is offered.")
     if value == start:
         raise StuckError("nothing fitting is offered")
     return fill(field, start, f"Type {start!r} and see what is offered.")

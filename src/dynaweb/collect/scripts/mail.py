@@ -3,16 +3,16 @@
 import re
 
 from dynaweb.axtree.tree import Node
-from dynaweb.collect.page import Move, Page, StuckError, click, fill, inside, place, said, value_of
+from dynaweb.collect.page import Move, Page, StuckError, click, fill, inside, said, value_of
 
 
 def inbox(page: Page) -> Move:
     """email-inbox and its kin, with the goals as the page words them."""
     (sender,) = page.match(r"by (.+?)(?: and |, |\.)")
     if "star icon" in page.goal:
-        return _icon(page, sender, 1, "the star")
+        return _icon(page, sender, "star")
     if "trash icon" in page.goal:
-        return _icon(page, sender, 0, "the bin")
+        return _icon(page, sender, "trash")
     if "reply" in page.goal:
         return _send(page, sender, "Reply", page.quoted())
     return _send(page, sender, "Forward", page.match(r"to (\w+)\.?$")[0])
@@ -45,43 +45,26 @@ def _names(goal: str) -> tuple[str, str]:
 
 def _thread(page: Page, sender: str) -> Node:
     """The row of a message in the list."""
-    at = next((n for n in page.nodes if said(n) == sender), None)
-    if at is None:
-        raise StuckError(f"no message by {sender!r} in sight")
-    above = [n for n in page.nodes[: place(page.nodes, at)] if n.depth < at.depth and n.bid]
-    row = next((n for n in reversed(above) if at in inside(page.nodes, n)), None)
-    if at.bid is not None:
-        row = at if row is None else row
-    if row is None:
-        raise StuckError(f"the message by {sender!r} cannot be clicked")
-    return row
+    for row in page.every("generic"):
+        if any(said(n) == sender for n in inside(page.nodes, row)):
+            return row
+    raise StuckError(f"no message by {sender!r} in sight")
 
 
-def _icon(page: Page, sender: str, nth: int, what: str) -> Move:
+def _icon(page: Page, sender: str, name: str) -> Move:
     row = _thread(page, sender)
-    icons = [
-        n for n in inside(page.nodes, row) if n.role in ("image", "img", "generic") and not said(n)
-    ]
-    if len(icons) < 2:
-        raise StuckError(f"the message by {sender!r} has no icons")
-    return click(icons[nth], f"{sender}'s message: {what}.")
+    found = [n for n in inside(page.nodes, row) if said(n).startswith(name)]
+    if not found:
+        raise StuckError(f"the message by {sender!r} has no {name!r}")
+    return click(found[0], f"The {name} of {sender}'s message.")
 
 
 def _send(page: Page, sender: str, button: str, text: str) -> Move:
-    fields = page.every("textbox")
-    if fields:
+    if fields := page.every("textbox"):
+        # the form to forward has the receiver first, the form to answer only the text
         if value_of(fields[0]) != text:
             return fill(fields[0], text)
-        return click(_senders(page)[-1], "Send it.")
-    found = [n for n in page.every() if said(n) == button]
-    if found:
+        return click(page.every("image", "generic")[-1], "The last sign above the form sends.")
+    if found := page.every("generic", name=button):
         return click(found[-1], f"{button} to {sender}.")
     return click(_thread(page, sender), f"Open the message by {sender}.")
-
-
-def _senders(page: Page) -> list[Node]:
-    """The icons above the form: close first, send second."""
-    found = [n for n in page.every("image", "img", "generic") if not said(n)]
-    if not found:
-        raise StuckError("no icon to send with")
-    return found

@@ -3,8 +3,20 @@
 import re
 
 from dynaweb.axtree.tree import Node
-from dynaweb.collect.page import Move, Page, StuckError, click, fill, has, said, submit, value_of
-from dynaweb.records.action import Fill
+from dynaweb.collect.page import (
+    Move,
+    Page,
+    StuckError,
+    bid,
+    click,
+    fill,
+    has,
+    said,
+    submit,
+    text_of,
+    value_of,
+)
+from dynaweb.records.action import Fill, Hover
 
 
 def tab(page: Page) -> Move:
@@ -44,13 +56,39 @@ def expand(page: Page) -> Move:
 
 
 def menu(page: Page) -> Move:
-    """click-menu: the deepest entry of the path that is in sight."""
+    """click-menu: unfold the path by hovering (a click would choose), then click its end."""
     (path,) = page.match(r"^Select (.+)$")
-    for name in reversed(path.split(">")):
+    *branches, leaf = path.split(">")
+    if found := page.every("menuitem", name=leaf):
+        return click(found[-1], f"{leaf!r} is in sight.")
+    for name in reversed(branches):
         if found := page.every("menuitem", name=name):
-            return click(found[-1], f"{name!r} is the deepest entry in sight.")
+            return f"{name!r} must unfold.", Hover(bid(found[-1]))
     raise StuckError(f"no entry of {path!r} in sight")
 
+
+def icon_menu(page: Page) -> Move:
+    """click-menu-2: open the menu, unfold Playback where needed, take the item by word or icon."""
+    asked = page.quoted(1)
+    item = _ICONS.get(asked, asked)
+    if not page.every("menuitem"):
+        return click(page.one("button", name="Menu"), "The menu is shut.")
+    if item in _PLAYBACK and not page.every("menuitem", name=item):
+        return "Playback must unfold.", Hover(bid(page.one("menuitem", name="Playback")))
+    return click(page.one("menuitem", name=item))
+
+
+_PLAYBACK = {"Prev", "Stop", "Play", "Next"}
+_ICONS = {
+    "ui-icon-disk": "Save",
+    "ui-icon-seek-start": "Prev",
+    "ui-icon-stop": "Stop",
+    "ui-icon-play": "Play",
+    "ui-icon-seek-end": "Next",
+    "ui-icon-zoomin": "Zoom In",
+    "ui-icon-zoomout": "Zoom Out",
+}
+"""What the icons of jQuery UI's sprite stand for."""
 
 _PAGER = {"<", ">", "1", "2", "3"}
 
@@ -125,13 +163,11 @@ def calendar(page: Page) -> Move:
 
 
 def tree_entry(page: Page) -> Move:
-    """navigate-tree: the entry if it is in sight, else open a folder."""
+    """navigate-tree: the entry if it is in sight, else open the next folder."""
     name = page.quoted()
-    entries = page.every("listitem", "treeitem")
-    labels = [n for n in page.every() if said(n) == name]
-    if labels:
-        return click(labels[-1], f"{name!r} is here.")
-    for node in entries:
-        if not page.touched(node):
-            return click(node, f"{name!r} is not in sight: open a folder.")
+    if found := [n for n in page.every() if text_of(page.nodes, n) == name]:
+        return click(found[-1], f"{name!r} is here.")
+    for mark in page.every("generic"):  # a folder has a mark to unfold it; a file has none
+        if "hitarea" in said(mark) and not page.touched(mark):
+            return click(mark, f"{name!r} is not in sight: open a folder.")
     raise StuckError(f"{name!r} is nowhere")
