@@ -12,6 +12,7 @@ from playwright.async_api import Browser, BrowserContext, Playwright, async_play
 from playwright.async_api import Error as PlaywrightError
 
 from dynaweb.browser.config import BrowserConfig
+from dynaweb.browser.page import LivePage, open_page
 from dynaweb.errors import BrowserError, MissingDependencyError
 
 log = logging.getLogger(__name__)
@@ -76,7 +77,7 @@ class BrowserPool:
         self._playwright: Playwright | None = None
         self._browser: Browser | None = None
         self._lock = asyncio.Lock()
-        self._ready: deque[asyncio.Task[BrowserContext]] = deque()
+        self._ready: deque[asyncio.Task[LivePage]] = deque()
         self._closing: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
@@ -121,8 +122,8 @@ class BrowserPool:
         rules = ",".join(f"MAP {name}:80 {address}" for name, address in self._hosts.items())
         return [f"--host-resolver-rules={rules}", f"--proxy-bypass-list={';'.join(self._hosts)}"]
 
-    async def context(self) -> BrowserContext:
-        """A context that no episode has used.
+    async def page(self) -> LivePage:
+        """An empty tab in a context that no episode has used.
 
         Raises:
             BrowserError: the browser does not answer. MissingDependencyError: there is none.
@@ -131,32 +132,33 @@ class BrowserPool:
         while self._ready:
             task = self._ready.popleft()
             try:
-                context = await task
-            except (PlaywrightError, BrowserError):
-                continue
-            return context
+                return await task
+            except BrowserError as error:
+                log.debug("a prepared tab was lost: %s", error)
         return await self._fresh()
 
     def prepare(self) -> None:
-        """Begin making the next contexts in the background."""
-        while len(self._ready) < self.config.prefetch:
-            self._ready.append(asyncio.create_task(self._fresh()))
+        """Make the tab of a coming episode in the background."""
+        if len(self._ready) < self.config.prefetch:
+            task = asyncio.create_task(self._fresh())
+            task.add_done_callback(lambda done: done.cancelled() or done.exception())
+            self._ready.append(task)
 
-    async def _fresh(self) -> BrowserContext:
+    async def _fresh(self) -> LivePage:
         browser = self._browser
         if browser is None:
             raise BrowserError("the browser is closed")
         try:
-            return await browser.new_context(
+            context = await browser.new_context(
                 viewport={"width": self.config.width_px, "height": self.config.height_px},
                 locale="en-US",
                 timezone_id="UTC",
                 accept_downloads=False,
                 service_workers="block",
-                reduced_motion="no-preference",
             )
         except PlaywrightError as error:
             raise BrowserError(f"no new browser context: {_first_line(error)}") from error
+        return await open_page(context)
 
     def discard(self, context: BrowserContext) -> None:
         """Close a context without waiting for it."""

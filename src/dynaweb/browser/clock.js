@@ -8,6 +8,7 @@
   const ANIMATION = 50;  // a repeating timer faster than this drives an animation: wait for it
   const MAX_CHAIN = 400; // a timer that keeps setting itself again is a loop, not something to wait for
   const RealDate = Date;
+  const realFrame = window.requestAnimationFrame.bind(window), realTimeout = window.setTimeout.bind(window);
   const timers = new Map();
   let now = 0, serial = 0, chain = 0, busy = false;
 
@@ -51,6 +52,9 @@
   channel.port1.onmessage = () => waiting.shift()();
   const breathe = () => new Promise((done) => { waiting.push(done); channel.port2.postMessage(0); });
 
+  // Scroll events and layout observers come with a drawn frame; a tab in the background draws none.
+  const drawn = () => new Promise((done) => { realFrame(done); realTimeout(done, 100); });
+
   const first = (filter) => {
     let best = null;
     for (const t of timers.values()) {
@@ -84,11 +88,12 @@
 
   Object.defineProperty(window, '__dynawebClock', {value: Object.freeze({
     // Let everything that the page has started come to an end: at least `floor` ms, at most `cap` ms.
-    async settle(floor, cap) {
+    async settle(floor, cap, frames) {
       if (busy) return now;
       busy = true;
       try {
         const begin = now;
+        for (let i = 0; i < frames; i++) await drawn();
         finishTransitions();
         await runTo(begin + floor);
         for (let t = first((x) => awaited(x) && x.due <= begin + cap); t !== null;

@@ -19,7 +19,7 @@ class BrowserConfig:
     """Width of the page, in CSS pixels (BrowserGym's MiniWoB++ viewport)."""
     height_px: int = 320
     """Height of the page, in CSS pixels."""
-    deadline_sec: float = 10.0
+    deadline_sec: float = 20.0
     """Longest wall-clock time for one reset or step; then the page is given up as broken."""
     settle_floor_ms: int = 20
     """Page time that passes after every action, in ms."""
@@ -27,8 +27,8 @@ class BrowserConfig:
     """Most page time an action may take to settle: animations, delayed menus."""
     noop_cap_ms: int = 10_000
     """Longest wait that `noop` may ask for, in ms of page time."""
-    prefetch: int = 1
-    """Fresh contexts kept ready while an episode runs; 0 makes each one when it is needed."""
+    prefetch: int = 2
+    """Fresh tabs made ready while episodes run; 0 makes each one when it is needed."""
 
     def __post_init__(self) -> None:
         positive = {

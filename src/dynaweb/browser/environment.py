@@ -26,9 +26,16 @@ from dynaweb.browser.site import Site, Standing
 from dynaweb.browser.tabs import Tabs
 from dynaweb.contracts import StepResult
 from dynaweb.errors import BrowserError
-from dynaweb.records.action import Action, Noop, ReportInfeasible, SendMsgToUser, print_action
+from dynaweb.records.action import (
+    Action,
+    Noop,
+    ReportInfeasible,
+    Scroll,
+    SendMsgToUser,
+    print_action,
+)
 from dynaweb.records.observation import Observation
-from dynaweb.records.trajectory import Fault, Start, World
+from dynaweb.records.trajectory import Fault, Start, Step, World
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +55,7 @@ class BrowserEnvironment:
         self._task = ""
         self._seed = 0
         self._goal = ""
-        self._done: list[Action] = []
+        self._past: list[Step] = []
         self._observation: Observation | None = None
         self._over = False
 
@@ -72,7 +79,7 @@ class BrowserEnvironment:
         """
         await self._leave()
         await self._pool.start()
-        self._task, self._seed, self._done, self._over = task, seed, [], False
+        self._task, self._seed, self._past, self._over = task, seed, [], False
         await self._guarded(self._begin(), f"reset of {task!r}, seed {seed}")
         for action in start.prefix if start is not None else ():
             result = await self.step(action)
@@ -84,7 +91,7 @@ class BrowserEnvironment:
         return self._observation
 
     async def _begin(self) -> None:
-        self._tabs = await Tabs.open(await self._pool.context())
+        self._tabs = Tabs(await self._pool.page())
         live = self._tabs.active
         await self._site.begin(live, self._task, self._seed)
         await settle(live, self._config.settle_floor_ms, self._config.settle_cap_ms)
@@ -102,10 +109,11 @@ class BrowserEnvironment:
         if self._observation is None or self._tabs is None or self._over:
             raise BrowserError("no episode is running: call reset first")
         begun = time.perf_counter()
-        self._done.append(action)
+        before = self._observation
         result = await self._guarded(
-            self._step(action, self._tabs, self._observation), print_action(action)[:80]
+            self._step(action, self._tabs, before), print_action(action)[:80]
         )
+        self._past.append(Step(observation=before, action=action, fault=result.fault))
         self._observation = result.observation
         self._over = result.terminated
         return replace(result, info={**result.info, "step_sec": time.perf_counter() - begun})
@@ -135,7 +143,8 @@ class BrowserEnvironment:
         else:
             refusal = await tabs.navigate(action, self._site.origins)
         await tabs.adopt_new()
-        await settle(tabs.active, floor, max(floor, self._config.settle_cap_ms))
+        frames = 3 if isinstance(action, Scroll) else 1  # a wheel event scrolls one frame later
+        await settle(tabs.active, floor, max(floor, self._config.settle_cap_ms), frames)
         await tabs.adopt_new()
         return refusal
 
@@ -148,7 +157,8 @@ class BrowserEnvironment:
             seed=self._seed,
             goal=self._goal,
             observation=self._observation,
-            prefix=tuple(self._done),
+            prefix=tuple(s.action for s in self._past if s.action is not None),
+            past=tuple(self._past),
         )
 
     async def restore(self, state: Start) -> Observation:

@@ -187,7 +187,9 @@ def _plain(node: AxNode, here: Drawn, inner: tuple[_Item, ...]) -> tuple[_Item, 
     if node.properties.get("editable") == "richtext" and node.properties.get("focusable") is True:
         typed = " ".join(i.name for i in inner if i.role == TEXT)
         return (
-            _item(replace(node, value=node.value or typed), here, "textbox", _squash(node.name), ()),
+            _item(
+                replace(node, value=node.value or typed), here, "textbox", _squash(node.name), ()
+            ),
         )
     if here.tag in {"BODY", "HTML"} or not (here.reacts or here.tabbable):
         return inner

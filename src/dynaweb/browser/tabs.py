@@ -3,7 +3,7 @@
 import asyncio
 from typing import cast
 
-from playwright.async_api import BrowserContext, Page
+from playwright.async_api import Page
 
 from dynaweb.browser.act import Refusal
 from dynaweb.browser.flatten import BidMap
@@ -21,25 +21,16 @@ BLANK = "about:blank"
 class Tabs:
     """Tabs of one browser context."""
 
-    def __init__(self, context: BrowserContext, first: LivePage) -> None:
-        """Use `open` instead."""
-        self.context = context
+    def __init__(self, first: LivePage) -> None:
+        """Begin with one tab."""
+        self.context = first.page.context
         self.home: LivePage | None = None
         self._tabs = [first]
         self._shown: list[Tab] = [Tab(url=BLANK, title="")]
         self._bids = [BidMap()]
         self._at = 0
         self._new: list[Page] = []
-        context.on("page", lambda page: self._new.append(page))
-
-    @classmethod
-    async def open(cls, context: BrowserContext) -> "Tabs":
-        """One empty tab in the context.
-
-        Raises:
-            BrowserError: the browser is gone.
-        """
-        return cls(context, await open_page(context))
+        self.context.on("page", lambda page: self._new.append(page))
 
     @property
     def active(self) -> LivePage:
