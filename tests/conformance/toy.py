@@ -194,14 +194,14 @@ class TableWorldModel:
     version = "table"
 
     def __init__(self) -> None:
-        self._table: dict[tuple[str, str | None, str], tuple[Observation, bool]] = {}
+        self._table: dict[tuple[str, str], tuple[Observation, bool]] = {}
         self.batches: list[int] = []
         """Size of every batch asked."""
 
     def learn(
         self, page: Observation, action: Action, after: Observation, *, terminal: bool
     ) -> None:
-        self._table[(page.tree, page.focused, print_action(action))] = (after, terminal)
+        self._table[(page.tree, print_action(action))] = (after, terminal)
 
     def predict(self, questions: list[Imagine] | tuple[Imagine, ...]) -> list[Prediction]:
         self.batches.append(len(questions))
@@ -209,7 +209,7 @@ class TableWorldModel:
 
     def _one(self, q: Imagine) -> Prediction:
         page = q.history[-1]
-        known = self._table.get((page.tree, page.focused, print_action(q.action)))
+        known = self._table.get((page.tree, print_action(q.action)))
         after, terminal = known if known is not None else (page, False)
         return Prediction(
             observation=after,
@@ -226,21 +226,21 @@ def all_actions(site: Site) -> list[Action]:
     return [*clicks, *(Fill(FIELD, w) for w in site.names)]
 
 
-def table_of(seeds: range, depth: int = 4) -> TableWorldModel:
-    """A table of every page within `depth` actions of the first page of every seed."""
+def table_of(seeds: range) -> TableWorldModel:
+    """A table of every page that `all_actions` lead to; focus never decides what an action does."""
     table = TableWorldModel()
     for seed in seeds:
         frontier, seen = {first_site(seed)}, set[Site]()
-        for _ in range(depth):
+        while frontier:
             seen |= frontier
             after: set[Site] = set()
             for site in frontier:
-                page = show(site)
                 for action in all_actions(site):
-                    if check_action(page, action) is None:
-                        site2 = advance(site, action)
-                        table.learn(page, action, show(site2), terminal=bool(site2.submitted))
-                        after |= set() if site2.submitted else {site2}
+                    if check_action(show(site), action) is None:
+                        then = advance(site, action)
+                        table.learn(show(site), action, show(then), terminal=bool(then.submitted))
+                        if not then.submitted:
+                            after.add(replace(then, focused=None))
             frontier = after - seen
     return table
 

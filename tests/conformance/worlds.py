@@ -70,10 +70,22 @@ def dream_case() -> Case:
 
 @asynccontextmanager
 async def browser_case() -> AsyncIterator[Case]:
-    from dynaweb.browser.environment import BrowserEnvironment
+    from dynaweb.browser.config import BrowserConfig
+    from dynaweb.browser.environment import miniwob_world
 
-    raise NotImplementedError(BrowserEnvironment)
-    yield
+    async with miniwob_world(BrowserConfig()) as world:
+
+        async def make() -> Environment:
+            return world()
+
+        yield Case(
+            make=make,
+            task="enter-text",
+            next_action=_enter_text,
+            n_steps=2,
+            start=_no_start,
+            button="Submit",
+        )
 
 
 def _enter_text(goal: str, page: Observation, done: int) -> Action:
