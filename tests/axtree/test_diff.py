@@ -1,5 +1,6 @@
 import pytest
 from hypothesis import assume, given, settings
+from tests.axtree.pages import actions, pairs, trees, wild_trees
 
 from dynaweb.axtree.apply import apply
 from dynaweb.axtree.diff import diff, without_renumbering
@@ -9,7 +10,6 @@ from dynaweb.errors import DeltaError
 from dynaweb.records.action import Click, Fill, Noop
 from dynaweb.records.delta import Deleted, Delta, DeltaKind, Updated
 from dynaweb.records.observation import Observation
-from tests.axtree.pages import actions, pairs, trees, wild_trees
 
 
 def page(tree: str, **given) -> Observation:
