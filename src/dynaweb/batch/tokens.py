@@ -5,7 +5,7 @@ expert, who wrote none: `render_expert` says its actions in the policy's own pro
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from dynaweb.agent.lm_agent import act_prompt
 from dynaweb.batch.advantage import Credit
@@ -21,6 +21,8 @@ class Row:
     prompt_ids: tuple[int, ...]
     completion_ids: tuple[int, ...]
     """At least one token."""
+    sampled_logprobs: tuple[float, ...] = field(default=(), compare=False)
+    """What the sampler said of each completion token; empty for an expert. Only watched, never trained on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +84,11 @@ def rows_of(trajectory: Trajectory) -> tuple[Row, ...]:
         ValueError: no reply holds a token.
     """
     rows = tuple(
-        Row(prompt_ids=g.prompt_ids, completion_ids=g.completion_ids)
+        Row(
+            prompt_ids=g.prompt_ids,
+            completion_ids=g.completion_ids,
+            sampled_logprobs=g.logprobs,
+        )
         for step in trajectory.steps
         for g in step.generations
         if g.completion_ids

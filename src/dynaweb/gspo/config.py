@@ -74,6 +74,11 @@ class UpdateConfig:
     """Weight of the KL to the initial policy; 0 needs no second model (GSPO: 0)."""
     temperature: float = 1.0
     """Of the policy's distribution, in sampling and in the loss alike."""
+    sampler_gap_limit: float = 0.05
+    """Largest mean |log-probability by sampler - by trainer| of a token, in nats, before the run stops.
+
+    About 1e-6 in fp32; an engine in half precision gives some 3e-3. More means other weights or tokens.
+    """
 
     def __post_init__(self) -> None:
         bounds = {
@@ -82,6 +87,7 @@ class UpdateConfig:
             "token_budget": (self.token_budget, 1, 10**9),
             "kl": (self.kl, 0.0, 10.0),
             "temperature": (self.temperature, 0.05, 5.0),
+            "sampler_gap_limit": (self.sampler_gap_limit, 1e-6, 100.0),
         }
         for name, (value, low, high) in bounds.items():
             if not low <= value <= high:

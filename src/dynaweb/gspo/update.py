@@ -18,6 +18,7 @@ from transformers import PreTrainedModel
 from dynaweb.batch.source import Source
 from dynaweb.batch.summary import Metrics, mean_or_none
 from dynaweb.batch.tokens import TrainTrajectory
+from dynaweb.errors import TrainingError
 from dynaweb.gspo.batch import (
     Chunk,
     Scored,
@@ -42,6 +43,7 @@ class Tally:
     loss: float = 0.0
     kl: float = 0.0
     steps: int = 0
+    sampler_gap: float | None = None
     grad_norms: list[float] = field(default_factory=list)
     ratios: list[float] = field(default_factory=list)
     clipped: dict[tuple[Source, bool], list[bool]] = field(default_factory=dict)
@@ -64,6 +66,7 @@ class Tally:
         m: Metrics = {
             "update/loss": self.loss / self.steps if self.steps else None,
             "update/kl": self.kl / self.steps if self.steps else None,
+            "update/sampler_gap": self.sampler_gap,
             "update/optimizer_steps": float(self.steps),
             "update/grad_norm": mean_or_none(self.grad_norms),
             "update/ratio_mean": mean_or_none(self.ratios),
@@ -125,11 +128,16 @@ def update_policy(
         Metrics of the update; empty of steps when there was nothing to train on.
 
     Raises:
-        TrainingError: a gradient is not finite.
+        TrainingError: a gradient is not finite, or the sampler is not the policy that is trained.
     """
     model.eval()
     scored = score_old(model, reference if config.kl > 0.0 else None, attempts, config)
-    tally = Tally()
+    gap = sampler_gap(scored)
+    if gap is not None and gap > config.sampler_gap_limit:
+        raise TrainingError(
+            f"sampler and trainer differ by {gap:.3g} nats a token, the limit is {config.sampler_gap_limit}: they must hold the same weights and tokens"
+        )
+    tally = Tally(sampler_gap=gap)
     for epoch in range(config.epochs):
         order = list(range(len(scored)))
         Random(derive_seed(seed, "mini", epoch)).shuffle(order)
@@ -138,6 +146,16 @@ def update_policy(
             tally.grad_norms.append(optimizer.step(1.0))
             tally.steps += 1
     return tally.metrics()
+
+
+def sampler_gap(scored: Sequence[Scored]) -> float | None:
+    """Mean |difference| of a token's log-probability between sampler and trainer; None without dreams."""
+    gaps = []
+    for s in scored:
+        sampled = [x for row in s.attempt.rows for x in row.sampled_logprobs]
+        if len(sampled) == len(s.old_logp_T):
+            gaps.append((s.old_logp_T.cpu() - torch.tensor(sampled)).abs())
+    return float(torch.cat(gaps).mean()) if gaps else None
 
 
 def cut(order: Sequence[int], count: int) -> list[Sequence[int]]:
