@@ -43,7 +43,7 @@ SELECT_ROLES = frozenset({"combobox", "listbox"})
 
 OPTION_ROLES = frozenset({"option", "menuitem"})
 
-URL_SCHEMES = ("http://", "https://", "about:blank", "file://")
+URL_SCHEMES = ("http://", "https://", "about:blank")
 
 Refusal = tuple[Fault, str]
 

@@ -3,33 +3,21 @@
 from dynaweb.axtree.tree import Attrs, AttrValue
 
 ATTR_ORDER = (
-    "clickable",
-    "visible",
-    "focused",
     "value",
     "valuetext",
+    "checked",
+    "pressed",
+    "selected",
+    "expanded",
     "valuemin",
     "valuemax",
-    "orientation",
-    "url",
     "disabled",
-    "invalid",
-    "hasPopup",
-    "autocomplete",
-    "checked",
-    "expanded",
-    "modal",
-    "multiline",
-    "multiselectable",
-    "pressed",
-    "readonly",
     "required",
-    "selected",
-    "level",
-    "describedby",
-    "description",
-    "placeholder",
+    "readonly",
+    "multiselectable",
+    "clickable",
 )
+"""The order in which the browser's extraction shows them."""
 
 _RANK = {key: i for i, key in enumerate(ATTR_ORDER)}
 
