@@ -164,10 +164,11 @@ def _with_baselines(row: FidelityRow, c: Compared, right: Share) -> FidelityRow:
         rules = apply_rules(c.known.history, action).page
         only = Share(hits=int(equal_as_shown(rules, after, rules)), n=1)
         row = replace(row, copy=copied, rules_only=only)
-    truth = diff(before, action, as_shown(after, before))
+    shown = as_shown(before, before)
+    truth = diff(shown, action, as_shown(after, before))
     if truth.kind is DeltaKind.NONE:
         return row
-    guess = diff(before, action, as_shown(c.prediction.observation, before))
+    guess = diff(shown, action, as_shown(c.prediction.observation, before))
     f1 = 0.0 if c.prediction.terminal else delta_f1(guess, truth)
     none = delta_f1(Delta(kind=DeltaKind.NONE), truth)
     return replace(row, element_f1=Mean(total=f1, n=1), element_f1_copy=Mean(total=none, n=1))

@@ -7,7 +7,7 @@ under its reason: `steps_in == sum of counts + sum of dropped`.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from dynaweb.axtree.apply import apply
 from dynaweb.axtree.diff import diff, without_renumbering
@@ -114,16 +114,16 @@ def world_examples(
     return WorldExamples(examples=examples, steps_in=steps_in, dropped=dict(dropped))
 
 
-def world_prompt(ruled: Ruled, known_action: str, goal: str | None) -> str:
+def world_prompt(ruled: Ruled, did: str, goal: str | None) -> str:
     """The question, as the model is asked it in training and in dreams."""
-    return render_predict(ruled.page.tree, known_action, goal)
+    return render_predict(ruled.page.tree, did, goal)
 
 
 def change_after_rules(ruled: Ruled, known: Known) -> Delta:
     """What no rule knew: the change from the page after the rules to the real next page."""
+    page = as_shown(ruled.page, ruled.page)
     target = as_shown(known.next_page, ruled.page)
-    delta = diff(ruled.page, known.action, target, terminal=known.terminal)
-    return replace(without_renumbering(delta), focus=None)
+    return without_renumbering(diff(page, known.action, target, terminal=known.terminal))
 
 
 def _say(known: Known, config: ExamplesConfig) -> _Said | str:

@@ -16,13 +16,13 @@ from dynaweb.axtree.label import label_action
 from dynaweb.axtree.text import parse_delta
 from dynaweb.contracts import Imagine, Prediction, PredictionStatus, Sampler, SampleRequest
 from dynaweb.errors import DeltaError
-from dynaweb.prompts.predict import render_predict
 from dynaweb.records.action import print_action
 from dynaweb.records.delta import DeltaKind
 from dynaweb.records.observation import Observation
 from dynaweb.records.seeds import derive_seed
 from dynaweb.records.trajectory import Generation
 from dynaweb.world.config import WorldModelConfig
+from dynaweb.world.examples import world_prompt
 from dynaweb.world.rules import Ruled, apply_rules
 
 
@@ -80,7 +80,7 @@ class PatchWorldModel:
     def _ask(self, question: Imagine, ruled: Ruled) -> _Asked:
         did = label_action(question.action, question.history[-1])
         goal = question.goal if self._config.show_goal else None
-        prompt = render_predict(ruled.page.tree, did, goal)
+        prompt = world_prompt(ruled, did, goal)
         drawn = str(question.seed) if self._config.temperature > 0 else ""
         key = "\x1f".join((print_action(question.action), _state(ruled.page), prompt, drawn))
         return _Asked(ruled, question, tuple(self._tokenizer.encode(prompt)), key)

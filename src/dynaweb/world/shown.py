@@ -13,13 +13,13 @@ from dynaweb.records.observation import Observation
 
 
 def as_shown(page: Observation, like: Observation) -> Observation:
-    """The page with what no prompt shows taken from another one.
+    """The page without what no prompt shows.
 
     Args:
         page: the page.
-        like: where focus and scroll come from, and the address when only its fragment differs.
+        like: where the scroll offset comes from, and the address when only its fragment differs.
     """
-    page = replace(page, focused=like.focused, scroll=like.scroll, attachments={})
+    page = replace(page, focused=None, scroll=like.scroll, attachments={})
     places = (urldefrag(page.url).url, len(page.tabs), page.active_tab)
     if places != (urldefrag(like.url).url, len(like.tabs), like.active_tab):
         return page

@@ -1,0 +1,90 @@
+"""World examples: nothing lost silently, nothing that rules know, and what is learnt gives the page."""
+
+import pytest
+from tests.conformance.toy import NOTES_TAB, TASKS
+from tests.world.toys import expert, walk, wanderer
+
+from dynaweb.axtree.apply import apply
+from dynaweb.axtree.label import label_action
+from dynaweb.axtree.text import parse_delta
+from dynaweb.errors import UserError
+from dynaweb.records.action import Click, Fill
+from dynaweb.records.delta import DeltaKind
+from dynaweb.records.trajectory import Trajectory
+from dynaweb.world.examples import ExamplesConfig, world_examples, world_prompt
+from dynaweb.world.rules import apply_rules
+from dynaweb.world.shown import equal_as_shown
+from dynaweb.world.steps import known_steps
+
+
+@pytest.fixture(scope="module")
+def attempts() -> list[Trajectory]:
+    experts = [expert(t, s) for t in TASKS for s in range(4)]
+    return experts + [wanderer(t, s) for t in TASKS for s in range(8)]
+
+
+def test_every_step_is_kept_or_dropped_with_a_reason(attempts: list[Trajectory]) -> None:
+    for cap in (1, 3, 400):
+        made = world_examples(attempts, ExamplesConfig(cap=cap), seed=0)
+        kept = sum(e.count for e in made.examples)
+        assert made.steps_in == kept + sum(made.dropped.values())
+        assert made.steps_in == sum(len(t.steps) for t in attempts)
+        assert ("capped" in made.dropped) == (cap < 400)
+
+
+def test_what_is_learnt_applied_after_the_rules_gives_the_real_page(
+    attempts: list[Trajectory],
+) -> None:
+    made = world_examples(attempts, ExamplesConfig(), seed=0).examples
+    checked = 0
+    for t in attempts:
+        for known in known_steps(t):
+            ruled = apply_rules(known.history, known.action)
+            did = label_action(known.action, known.history[-1])
+            said = [e.completion for e in made if e.prompt == world_prompt(ruled, did, None)]
+            assert said or ruled.settled
+            if ruled.settled or known.terminal:
+                continue
+            pages = [apply(ruled.page, known.action, parse_delta(c)) for c in said if c != "end"]
+            assert any(equal_as_shown(p, known.next_page, ruled.page) for p in pages)
+            checked += 1
+    assert checked > 50
+
+
+def test_typing_and_ticking_leave_nothing_to_learn() -> None:
+    t = walk("toy-check", 0, (Click("3"), Fill("5", "blue"), Click(NOTES_TAB)))
+    typed, ticked, opened = world_examples([t], ExamplesConfig(), seed=0).examples
+    assert typed.completion == ticked.completion == "none"
+    assert opened.kind is DeltaKind.LOCAL and "button 'Done'" in opened.completion
+
+
+def test_the_end_is_only_the_end() -> None:
+    made = world_examples([expert("toy-write", 0)], ExamplesConfig(), seed=0)
+    assert made.examples[-1].completion == "end"
+
+
+def test_the_goal_is_hidden_unless_asked_for() -> None:
+    t = expert("toy-check", 1)
+    hidden = world_examples([t], ExamplesConfig(), seed=0).examples
+    shown = world_examples([t], ExamplesConfig(show_goal=True), seed=0).examples
+    assert all(t.goal not in e.prompt for e in hidden)
+    assert all(t.goal in e.prompt for e in shown)
+
+
+def test_the_same_steps_are_counted_not_repeated() -> None:
+    t = expert("toy-open", 3)
+    made = world_examples([t, t, t], ExamplesConfig(), seed=0)
+    assert [e.count for e in made.examples] == [3, 3]
+    assert [e.weight for e in made.examples] == [1.0, 1.0]
+
+
+def test_the_order_of_attempts_does_not_choose_the_capped_ones(attempts: list[Trajectory]) -> None:
+    config = ExamplesConfig(cap=2)
+    one = world_examples(attempts, config, seed=1)
+    other = world_examples(attempts[::-1], config, seed=1)
+    assert set(one.examples) == set(other.examples)
+
+
+def test_bad_settings_are_refused() -> None:
+    with pytest.raises(UserError, match="cap"):
+        ExamplesConfig(cap=0)
