@@ -15,7 +15,7 @@ from dynaweb.evaluate.plan import (
     save_plan,
 )
 from dynaweb.evaluate.results import RESULTS_FILE, EvaluationResults, analyse
-from dynaweb.evaluate.store import read_record, write_json
+from dynaweb.evaluate.store import read_record, write_record
 from dynaweb.records.observation import Observation
 from dynaweb.records.trajectory import Behaviour, Fault, Outcome, Reason, Step, Trajectory, World
 
@@ -120,7 +120,7 @@ def test_results_by_hand_and_on_disk(tmp_path):
     [answer] = results.comparisons
     assert answer.primary and (answer.paired.pairs, answer.paired.left_out) == (3, 1)
     assert answer.paired.difference == pytest.approx(1 / 3)
-    write_json(tmp_path / RESULTS_FILE, results)
+    write_record(tmp_path / RESULTS_FILE, results)
     assert read_record(EvaluationResults, tmp_path / RESULTS_FILE) == results
 
 

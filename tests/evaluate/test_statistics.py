@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dynaweb.errors import UserError
+from dynaweb.evaluate.config import StatisticsConfig
 from dynaweb.evaluate.statistics import (
     EpisodeOutcome,
-    StatisticsConfig,
     paired_difference,
     sign_test,
     success_rate,

@@ -3,6 +3,16 @@
 import math
 import random
 
+from dynaweb.bench.results import (
+    DepthRow,
+    FidelityReport,
+    FidelityRow,
+    JudgeReport,
+    JudgeRow,
+    Mean,
+    ReplayReport,
+    Share,
+)
 from dynaweb.evaluate.plan import Comparison, EvaluationPlan
 from dynaweb.evaluate.results import analyse
 from dynaweb.evaluate.statistics import success_rate
@@ -15,15 +25,9 @@ from dynaweb.report.data import (
     DataRow,
     DreamedPage,
     DreamedSuccess,
-    DreamPrecision,
     Drop,
-    FidelityRow,
-    FidelityTable,
-    JudgeTable,
-    PrecisionRow,
     ReportData,
     RunInfo,
-    Share,
     Speed,
     StageTime,
     Summary,
@@ -168,6 +172,7 @@ def dreamed_pages():
             before=before,
             truth=CHECKS.format(a="false", b="true", c="false"),
             prediction=CHECKS.format(a="false", b="true", c="false"),
+            exact=True,
             confidence=0.97,
         ),
         DreamedPage(
@@ -181,7 +186,8 @@ def dreamed_pages():
             )
             + "\n\t[16] alert 'Wrong password'",
             prediction=LOGIN.format(user="leoni", password="••••") + "\n\t[16] heading 'Welcome'",
-            depth=3,
+            exact=False,
+            step=3,
             confidence=0.41,
             status="repaired",
         ),
@@ -193,8 +199,85 @@ def dreamed_pages():
             before=LOGIN.format(user="", password=""),
             truth=LOGIN.format(user="leonie", password=""),
             prediction=LOGIN.format(user="leonie", password=""),
+            exact=True,
             by_rule=True,
         ),
+    )
+
+
+def share(hits, n):
+    return Share(hits=hits, n=n)
+
+
+def fidelity():
+    total = FidelityRow(
+        task="all",
+        local=share(431, 540),
+        local_determined=share(402, 455),
+        full_page=share(33, 88),
+        full_page_determined=share(20, 31),
+        unchanged=share(190, 201),
+        by_rules=share(88, 90),
+        settled=share(611, 612),
+        ended=share(150, 171),
+        end_precision=share(150, 158),
+        invalid=share(9, 919),
+        repaired=share(14, 919),
+        copy=share(3, 628),
+        rules_only=share(31, 628),
+        any_page=share(1353, 1531),
+        any_page_copy=share(244, 1531),
+        element_f1=Mean(total=1240.0, n=1330),
+        element_f1_copy=Mean(total=0.0, n=1330),
+    )
+    by_task = tuple(
+        FidelityRow(
+            task=t,
+            local=share(30 + 3 * i, 60),
+            local_determined=share(30 + 3 * i, 52),
+            any_page=share(90 + 5 * i, 150),
+            any_page_copy=share(20, 150),
+        )
+        for i, t in enumerate(TASKS)
+    )
+    return FidelityReport(
+        world_model="patch@1200", total=total, by_task=by_task, steps=1702, seeds=320
+    )
+
+
+def judge():
+    return JudgeReport(
+        population="First agent's real attempts on unseen pages",
+        total=JudgeRow(
+            task="all",
+            false_positives=share(17, 231),
+            recall=share(172, 210),
+            unknown=share(0, 441),
+        ),
+        by_task=(),
+        asked_total=JudgeRow(task="all", false_positives=share(17, 140), recall=share(160, 198)),
+    )
+
+
+def replays():
+    return ReplayReport(
+        rows=tuple(
+            DepthRow(depth=d, pages_equal=share(e, n + 2), success_precision=share(c, n))
+            for d, c, n, e in (
+                (1, 38, 40, 37),
+                (2, 30, 36, 29),
+                (3, 19, 28, 18),
+                (4, 9, 17, 8),
+                (5, 3, 9, 2),
+            )
+        ),
+        dreams=160,
+        unmapped=share(7, 420),
+        success_precision=share(99, 130),
+        success_recall=share(99, 104),
+        dreamed_success=share(130, 160),
+        real_success=share(104, 160),
+        broken=1,
     )
 
 
@@ -215,72 +298,9 @@ def made_run():
         plan=PLAN,
         results=analyse(PLAN, episodes),
         curves=curves(),
-        fidelity=FidelityTable(
-            world_model_version="patch@1200",
-            rows=(
-                FidelityRow(
-                    label="local changes, determined",
-                    exact=Share(successes=402, n=455),
-                    copy_exact=Share(successes=0, n=455),
-                    element_f1=0.951,
-                ),
-                FidelityRow(
-                    label="local changes, all",
-                    exact=Share(successes=431, n=540),
-                    copy_exact=Share(successes=0, n=540),
-                    element_f1=0.903,
-                ),
-                FidelityRow(
-                    label="whole new page",
-                    exact=Share(successes=33, n=88),
-                    copy_exact=Share(successes=0, n=88),
-                    element_f1=0.61,
-                ),
-                FidelityRow(
-                    label="settled by a rule",
-                    exact=Share(successes=611, n=612),
-                    copy_exact=Share(successes=40, n=612),
-                ),
-                FidelityRow(
-                    label="nothing changed",
-                    exact=Share(successes=190, n=201),
-                    copy_exact=Share(successes=201, n=201),
-                ),
-            ),
-            by_task=tuple(
-                FidelityRow(
-                    label=t,
-                    exact=Share(successes=50 + 3 * i, n=80),
-                    copy_exact=Share(successes=4, n=80),
-                )
-                for i, t in enumerate(TASKS)
-            ),
-            invalid=Share(successes=9, n=540),
-            note="Determined: every new string of the change stands on the page, in the action or the goal, or in the change of three other training seeds of that task.",
-        ),
-        judge=JudgeTable(
-            version="judge@1200",
-            false_positives=rate(17, 231),
-            recall=rate(172, 210),
-            threshold=0.83,
-            note="Attempts of the first agent, unseen seeds.",
-        ),
-        precision=DreamPrecision(
-            rows=tuple(
-                PrecisionRow(
-                    depth=d, confirmed=rate(c, n, u), pages_equal=Share(successes=e, n=n + u)
-                )
-                for d, c, n, u, e in (
-                    (1, 38, 40, 0, 37),
-                    (2, 30, 36, 1, 29),
-                    (3, 19, 28, 1, 18),
-                    (4, 9, 17, 2, 8),
-                    (5, 3, 9, 1, 2),
-                )
-            ),
-            bar=0.6,
-            note="40 dreams replayed every 10 iterations.",
-        ),
+        fidelity=fidelity(),
+        judge=judge(),
+        replays=replays(),
         dreamed_pages=dreamed_pages(),
         attempts=(
             Attempt(arm="DynaWeb", trajectory=login("DynaWeb", 1_000_003, Outcome.SUCCESS)),
@@ -350,5 +370,7 @@ def made_run():
                 "Judge false positives 7.4 %, interval up to 11.5 %.",
             ),
             is_demonstration=True,
+            precision_bar=0.6,
+            notes={"replays": "16 dreams every 10 iterations."},
         ),
     )

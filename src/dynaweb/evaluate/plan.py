@@ -11,7 +11,7 @@ from pathlib import Path
 
 from dynaweb.errors import StorageError, UserError
 from dynaweb.evaluate.config import StatisticsConfig
-from dynaweb.evaluate.store import decode, read_object, write_json
+from dynaweb.evaluate.store import decode, read_object, write_object
 
 PLAN_FILE = "plan.json"
 """Name of the plan in an evaluation folder."""
@@ -91,7 +91,7 @@ def save_plan(plan: EvaluationPlan, folder: Path) -> str:
     if path.exists():
         _require_same(load_plan(folder), plan, path)
         return plan_hash(plan)
-    write_json(path, {"plan_hash": plan_hash(plan), **asdict(plan)})
+    write_object(path, {"plan_hash": plan_hash(plan), **asdict(plan)})
     return plan_hash(plan)
 
 

@@ -1,6 +1,6 @@
 """The tables of an evaluation, as records: made from raw episodes and a plan, never edited.
 
-On disk: `store.write_json(folder / RESULTS_FILE, results)` and `store.read_record(EvaluationResults, path)`.
+On disk: `store.write_record(folder / RESULTS_FILE, results)` and `store.read_record(EvaluationResults, path)`.
 """
 
 from collections import Counter

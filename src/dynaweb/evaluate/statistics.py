@@ -14,8 +14,10 @@ import numpy as np
 from scipy import stats
 
 from dynaweb.errors import UserError
-from dynaweb.evaluate.config import StatisticsConfig as StatisticsConfig
+from dynaweb.evaluate.config import StatisticsConfig
 from dynaweb.records.trajectory import Outcome, Trajectory
+
+DEFAULTS = StatisticsConfig()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +124,7 @@ def sign_test(wins: int, losses: int) -> float:
 def paired_difference(
     treatment: tuple[str, Sequence[EpisodeOutcome]],
     control: tuple[str, Sequence[EpisodeOutcome]],
-    config: StatisticsConfig = StatisticsConfig(),  # frozen
+    config: StatisticsConfig = DEFAULTS,
 ) -> PairedDifference:
     """Compare two arms, each a name and its episodes, page by page.
 

@@ -24,7 +24,7 @@ def attempts_section(data: ReportData) -> Html:
     heading = "Trajectories"
     if not data.attempts:
         return section(
-            "trajectories", heading, intro, missing("trajectories", "evaluation/episodes/ARM.jsonl")
+            "trajectories", heading, intro, missing("trajectories", "episodes/ARM.jsonl")
         )
     keys = tag(
         "p",

@@ -14,7 +14,7 @@ def shortfalls_section(data: ReportData) -> Html:
     body: Child = (
         tag("ul", [tag("li", s) for s in said], cls="shortfalls")
         if said
-        else missing("shortfalls; the recipe named none", "report/summary.json")
+        else missing("shortfalls; the recipe named none", "summary.json")
     )
     return section("shortfalls", "What fell short", intro, body)
 
@@ -41,7 +41,7 @@ def _absent(data: ReportData) -> list[str]:
         ("training curves", data.curves),
         ("the world model's fidelity", data.fidelity),
         ("the judge's errors", data.judge),
-        ("whether dreamed success is real", data.precision),
+        ("whether dreamed success is real", data.replays),
         ("speed", data.summary.speed),
     ]
     return [f"Not measured: {what}." for what, found in looked if not found]

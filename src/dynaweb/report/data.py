@@ -1,24 +1,13 @@
-"""What the report shows, as records. `load.py` fills them from a run folder.
+"""What the report shows, as records. `load.py` fills them from the files of a run folder.
 
-Files, relative to the run folder; every one may be missing, and then its section says which file it
-needs. JSON files hold one record (`evaluate.store.write_json(path, record)`), JSONL files one a line.
-
-    run.json                        RunFolder's own: arguments, seed, versions, commit, machine
-    evaluation/plan.json            evaluate.plan
-    evaluation/results.json         evaluate.results
-    evaluation/episodes/ARM.jsonl   raw Trajectories of each arm
-    gspo/metrics.jsonl              one object an iteration (`iteration`, then `name/source`: number)
-    gspo/audit.json                 DreamPrecision
-    gspo/dreams.jsonl               Trajectories: dreams to look at
-    world/fidelity.json             FidelityTable
-    world/judge.json                JudgeTable
-    world/dreamed_pages.jsonl       DreamedPage records: a dream beside what really happened
-    report/summary.json             Summary: what only the recipe knows (dreamed success, speed, data, shortfalls)
+`ReportFiles` says where each file is. Every one may be missing, and then its section says so. JSON files
+hold one record (`evaluate.store.write_record`, or bench's `to_json`), JSONL files one record a line.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from dynaweb.bench.results import FidelityReport, JudgeReport, ReplayReport
 from dynaweb.evaluate.plan import EvaluationPlan
 from dynaweb.evaluate.results import EvaluationResults
 from dynaweb.evaluate.statistics import Rate
@@ -26,16 +15,29 @@ from dynaweb.records.trajectory import Trajectory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
-    """A share of counted things."""
+class ReportFiles:
+    """Where the report looks, relative to the run folder."""
 
-    successes: int
-    n: int
-
-    @property
-    def rate(self) -> float | None:
-        """In [0, 1]; None when nothing was counted."""
-        return self.successes / self.n if self.n else None
+    run: str = "run.json"
+    """Written by `runs.folder`."""
+    sessions: str = "sessions.jsonl"
+    """Written by `runs.folder`."""
+    evaluation: str = "evaluation"
+    """Folder with `plan.json`, `results.json` and `episodes/ARM.jsonl` (raw Trajectories)."""
+    metrics: str = "gspo/metrics.jsonl"
+    """One object an iteration: `iteration`, and `source/name` or `name`: number or null."""
+    replays: str = "audit/replays.json"
+    """bench.results.ReplayReport."""
+    dreams: str = "audit/dreams.jsonl"
+    """Trajectories: dreams to step through."""
+    fidelity: str = "fidelity/fidelity.json"
+    """bench.results.FidelityReport."""
+    judge: str = "fidelity/judge.json"
+    """bench.results.JudgeReport."""
+    dreamed_pages: str = "fidelity/dreamed_pages.json"
+    """DreamedPages: imagined steps beside real ones; `report.choose` picks them."""
+    summary: str = "summary/summary.json"
+    """Summary: what only the recipe knows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,67 +81,6 @@ class Curve:
     """`expert`, `dream`, `live`, or `all`."""
     points: tuple[tuple[float, float], ...]
     """(iteration, value), by iteration."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FidelityRow:
-    """How often the next page was imagined exactly."""
-
-    label: str
-    exact: Share
-    copy_exact: Share
-    """The same pages imagined by changing nothing."""
-    element_f1: float | None = None
-    """Over changed elements, in [0, 1]; None when it was not measured."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FidelityTable:
-    """The world model on unseen seeds, one step at a time."""
-
-    world_model_version: str
-    rows: tuple[FidelityRow, ...]
-    """By kind of change."""
-    by_task: tuple[FidelityRow, ...] = ()
-    invalid: Share | None = None
-    """Replies that could not be read or applied."""
-    note: str = ""
-    """How unseen and determined pages were chosen."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeTable:
-    """The judge on real attempts whose end is known."""
-
-    version: str
-    false_positives: Rate
-    """Real failures that it called success."""
-    recall: Rate
-    """Real successes that it called success."""
-    threshold: float | None = None
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PrecisionRow:
-    """Dreamed successes of one depth, done again in the real browser."""
-
-    depth: int
-    """Dreamed actions, 1 or more."""
-    confirmed: Rate
-    """Those that were successes for real; unknown: they could not be replayed to the end."""
-    pages_equal: Share | None = None
-    """Dreamed pages at this depth that equalled the real one."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DreamPrecision:
-    """How far dreams can be believed."""
-
-    rows: tuple[PrecisionRow, ...]
-    bar: float | None = None
-    """Below it training warns; in [0, 1]."""
-    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,7 +136,12 @@ class DreamedPage:
     """Trees as text."""
     truth: str
     prediction: str
-    depth: int = 1
+    exact: bool
+    """They show an agent the same; numbers of new elements aside."""
+    step: int = 1
+    """Which action of the attempt, from 1."""
+    regime: str = ""
+    """What the action really did: `local`, `full_page`, ... (bench.fidelity)."""
     status: str = "ok"
     by_rule: bool = False
     confidence: float | None = None
@@ -214,6 +160,17 @@ class Summary:
     """What this run did not show, or missed; a sentence each."""
     is_demonstration: bool = False
     """Few episodes: the page says that its intervals are wide."""
+    precision_bar: float | None = None
+    """Precision of dreamed success below which training warns; in [0, 1]."""
+    notes: Mapping[str, str] = field(default_factory=dict)
+    """Section (`fidelity`, `judge`, `replays`) -> how it was measured, in a sentence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DreamedPages:
+    """What is stored in `ReportFiles.dreamed_pages`."""
+
+    pages: tuple[DreamedPage, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,9 +189,9 @@ class ReportData:
     plan: EvaluationPlan | None = None
     results: EvaluationResults | None = None
     curves: tuple[Curve, ...] = ()
-    fidelity: FidelityTable | None = None
-    judge: JudgeTable | None = None
-    precision: DreamPrecision | None = None
+    fidelity: FidelityReport | None = None
+    judge: JudgeReport | None = None
+    replays: ReplayReport | None = None
     dreamed_pages: tuple[DreamedPage, ...] = ()
     attempts: tuple[Attempt, ...] = ()
     summary: Summary = field(default_factory=Summary)

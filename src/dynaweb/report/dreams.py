@@ -1,5 +1,6 @@
 """A dream beside what really happened: truth, prediction, difference, line by line."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -11,6 +12,8 @@ from dynaweb.report.parts import badge, missing, section
 from dynaweb.report.words import percent
 
 Kind: TypeAlias = Literal["same", "differs", "lacking", "invented"]
+
+_BID = re.compile(r"^(\t*)\[[^\]]*\] ")
 
 CONTEXT = 1
 """Lines shown around what changed or differs; the rest is folded."""
@@ -32,7 +35,8 @@ def compare(before: str, truth: str, prediction: str) -> list[Row]:
     old = set(before.split("\n"))
     real, dreamt = truth.split("\n"), prediction.split("\n")
     rows: list[Row] = []
-    for code, a, b, c, d in SequenceMatcher(None, real, dreamt, autojunk=False).get_opcodes():
+    match = SequenceMatcher(None, _unnumbered(real), _unnumbered(dreamt), autojunk=False)
+    for code, a, b, c, d in match.get_opcodes():
         pairs = list(zip(real[a:b], dreamt[c:d], strict=False))
         kind: Kind = "same" if code == "equal" else "differs"
         for x, y in pairs:
@@ -44,6 +48,11 @@ def compare(before: str, truth: str, prediction: str) -> list[Row]:
     return rows
 
 
+def _unnumbered(lines: Sequence[str]) -> list[str]:
+    """Lines without bids: a new element may get another number in a dream."""
+    return [_BID.sub(r"\1", line) for line in lines]
+
+
 def dreams_section(data: ReportData) -> Html:
     """Some imagined steps, right ones and wrong ones."""
     intro = (
@@ -52,7 +61,7 @@ def dreams_section(data: ReportData) -> Html:
     )
     heading = "Dreams and reality"
     if not data.dreamed_pages:
-        body: Child = missing("imagined pages", "world/dreamed_pages.jsonl")
+        body: Child = missing("imagined pages", "dreamed_pages.json")
     else:
         body = [_page(p, is_open=i < 2) for i, p in enumerate(data.dreamed_pages)]
     return section("dreams", heading, intro, body)
@@ -61,14 +70,14 @@ def dreams_section(data: ReportData) -> Html:
 def _page(page: DreamedPage, *, is_open: bool) -> Html:
     rows = compare(page.before, page.truth, page.prediction)
     wrong = sum(r.kind != "same" for r in rows)
-    said = "exact" if wrong == 0 else f"{wrong} line{'s' if wrong > 1 else ''} wrong"
+    said = "exact" if page.exact else f"{wrong} line{'s' if wrong > 1 else ''} wrong"
     return tag(
         "details",
         tag(
             "summary",
-            badge("success" if wrong == 0 else "failure", said),
+            badge("success" if page.exact else "failure", said),
             tag("code", page.action, cls="did"),
-            tag("span", f"{page.task}, seed {page.seed}, step {page.depth}", cls="quiet"),
+            tag("span", f"{page.task}, seed {page.seed}, step {page.step}", cls="quiet"),
             badge("plain", "by rule") if page.by_rule else None,
             badge("plain", page.status) if page.status != "ok" else None,
         ),

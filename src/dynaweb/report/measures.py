@@ -21,7 +21,7 @@ def learning_section(data: ReportData) -> Html:
     intro = "Training, iteration by iteration. Dreams and expert trajectories are never averaged together."
     heading = "Learning curves"
     if not data.curves:
-        return section("learning", heading, intro, missing("training", "gspo/metrics.jsonl"))
+        return section("learning", heading, intro, missing("training", "metrics.jsonl"))
     metrics = list(dict.fromkeys(c.metric for c in data.curves))
     sources = [
         s for s in ("live", "dream", "expert", "all") if any(c.source == s for c in data.curves)
@@ -43,7 +43,7 @@ def speed_section(data: ReportData) -> Html:
     """Why to dream at all."""
     intro = "Whole episodes per second on this machine, the same agent in both worlds."
     speed = data.summary.speed
-    body = _speed(speed) if speed else missing("speed", "report/summary.json")
+    body = _speed(speed) if speed else missing("speed", "summary.json")
     return section("speed", "Speed", intro, body, _stages(data))
 
 
@@ -70,7 +70,7 @@ def data_section(data: ReportData) -> Html:
             caption="Trajectories",
         )
         if rows
-        else missing("the data", "report/summary.json")
+        else missing("the data", "summary.json")
     )
     drops = data.summary.drops
     return section(

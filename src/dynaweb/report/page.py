@@ -16,7 +16,7 @@ from dynaweb.report.dreams import dreams_section
 from dynaweb.report.html import Html, code_block, tag
 from dynaweb.report.measures import data_section, learning_section, speed_section
 from dynaweb.report.result import result_section, tasks_section
-from dynaweb.report.trust import fidelity_section, precision_section
+from dynaweb.report.trust import belief_section, fidelity_section
 from dynaweb.report.words import THIN
 
 SECTIONS = (
@@ -26,7 +26,7 @@ SECTIONS = (
     ("trajectories", "Trajectories", attempts_section),
     ("learning", "Learning", learning_section),
     ("fidelity", "World model", fidelity_section),
-    ("precision", "Belief", precision_section),
+    ("belief", "Belief", belief_section),
     ("speed", "Speed", speed_section),
     ("data", "Data", data_section),
     ("shortfalls", "What fell short", shortfalls_section),

@@ -35,13 +35,14 @@ from dynaweb.report.words import (
 
 def result_section(data: ReportData) -> Html:
     """The first thing that a reader sees."""
-    intro = "Attempts at real pages in a real browser, greedy, on seeds that no training saw."
+    how = "greedy, " if data.plan is not None and data.plan.temperature == 0.0 else ""
+    intro = f"Attempts at real pages in a real browser, {how}on seeds that no training saw."
     if data.results is None:
         return section(
             "result",
             "The result",
             intro,
-            missing("success on the real web", "evaluation/results.json"),
+            missing("success on the real web", "results.json"),
         )
     results = data.results
     dreamed = {d.arm: d for d in data.summary.dreamed}
@@ -62,9 +63,7 @@ def tasks_section(data: ReportData) -> Html:
     """Every arm on every task."""
     intro = "Which tasks carry the result. A bar is the share of real attempts that succeeded."
     if data.results is None:
-        return section(
-            "tasks", "Task by task", intro, missing("success by task", "evaluation/results.json")
-        )
+        return section("tasks", "Task by task", intro, missing("success by task", "results.json"))
     arms = data.results.arms
     names = [r.task for r in arms[0].by_task]
     rows: list[list[Child]] = [
@@ -176,8 +175,8 @@ def _differences(results: EvaluationResults) -> Html:
             "",
             f"{level} interval",
             axis_labels(axis, signed=True),
-            "episodes won, lost, tied",
-            "tasks won, lost, tied",
+            ["episodes", tag("br"), "won : lost : tied"],
+            ["tasks", tag("br"), "won : lost : tied"],
         ],
         [_difference_row(p, axis) for p in answers],
         numeric=(1,),

@@ -72,9 +72,15 @@ def finding(paired: PairedDifference) -> str:
     if paired.difference is None:
         return f"{paired.treatment} and {paired.control} have no page in common that both finished: nothing is known."
     level = percent(paired.confidence)
+    where = "below" if paired.difference < 0 else "above"
+    gap = (
+        "level with"
+        if round(paired.difference, 3) == 0
+        else f"{abs(paired.difference) * 100:.1f} points {where}"
+    )
     said = (
-        f"On the same {paired.pairs} pages, {paired.treatment} differs from {paired.control} by "
-        f"{points(paired.difference)} points ({level} interval {points_interval(paired.low, paired.high)}). "
+        f"On the same {paired.pairs} pages, {paired.treatment} is {gap} {paired.control} "
+        f"({level} interval {points_interval(paired.low, paired.high)}). "
     )
     if not paired.excludes_zero:
         return said + "The interval includes zero: this run does not show that one is better."
