@@ -15,6 +15,9 @@ from dynaweb.judge.evidence import judge_prompt, rule_verdict
 from dynaweb.prompts.judge import FAILURE, SUCCESS
 from dynaweb.records.trajectory import Outcome, Trajectory, Verdict
 
+_LARGEST = 700.0
+"""`exp` of more overflows."""
+
 
 class Scorer(Protocol):
     """A sampler that can say how likely a reply is."""
@@ -88,7 +91,7 @@ def probability_of_first(logprobs: Sequence[float]) -> float:
     """Probability of the first of two replies, given that it is one of them; in [0, 1]."""
     first, second = logprobs
     gap = second - first
-    return 1.0 / (1.0 + math.exp(gap)) if gap < 700 else 0.0
+    return 0.0 if gap > _LARGEST else 1.0 / (1.0 + math.exp(gap))
 
 
 def _unknown(why: str) -> Verdict:
