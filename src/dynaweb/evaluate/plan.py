@@ -6,6 +6,7 @@ analysis cannot follow the results.
 
 import hashlib
 import json
+import re
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
@@ -15,6 +16,9 @@ from dynaweb.evaluate.store import decode, read_object, write_object
 
 PLAN_FILE = "plan.json"
 """Name of the plan in an evaluation folder."""
+
+
+_ARM = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._+-]{0,60}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +57,10 @@ class EvaluationPlan:
                 raise UserError(
                     f"the evaluation plan names {twice[0]!r} twice in {name}: name it once"
                 )
+        if odd := [a for a in self.arms if not _ARM.fullmatch(a)]:
+            raise UserError(
+                f"arm {odd[0]!r} cannot name a file: use letters, digits, spaces and . _ + -"
+            )
         if self.max_steps < 1:
             raise UserError(f"max_steps {self.max_steps!r} is out of range: use 1 or more")
         if self.temperature < 0.0:

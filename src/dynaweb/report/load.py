@@ -9,6 +9,7 @@ from dynaweb.bench.results import FidelityReport, JudgeReport, ReplayReport
 from dynaweb.errors import StorageError, UserError
 from dynaweb.evaluate.plan import PLAN_FILE, EvaluationPlan, load_plan
 from dynaweb.evaluate.results import RESULTS_FILE, EvaluationResults
+from dynaweb.evaluate.run import episodes_file, last_attempts
 from dynaweb.evaluate.store import read_record
 from dynaweb.records.codec import load_as
 from dynaweb.records.trajectory import Trajectory
@@ -182,8 +183,8 @@ def _attempts(
     episodes: dict[str, Sequence[Trajectory]] = {}
     none: tuple[Trajectory, ...] = ()
     for arm in results.arms if results is not None else ():
-        path = folder / files.evaluation / "episodes" / f"{arm.arm}.jsonl"
-        episodes[arm.arm] = read(path, _trajectories, none)
+        path = episodes_file(folder / files.evaluation, arm.arm)
+        episodes[arm.arm] = last_attempts(read(path, _trajectories, none))
     dreams = read(folder / files.dreams, _trajectories, none)
     return choose_attempts(episodes, dreams)
 

@@ -15,6 +15,8 @@ from dynaweb.report.html import Child, Html, tag
 from dynaweb.report.parts import badge, missing, note, section, table
 from dynaweb.report.words import NONE, duration, number
 
+SOURCES = ("live", "dream", "expert", "all")
+
 
 def learning_section(data: ReportData) -> Html:
     """Curves of every metric, by source."""
@@ -22,20 +24,18 @@ def learning_section(data: ReportData) -> Html:
     heading = "Learning curves"
     if not data.curves:
         return section("learning", heading, intro, missing("training", "metrics.jsonl"))
+    by_source = {c.metric for c in data.curves if c.source != "all"}
     metrics = list(dict.fromkeys(c.metric for c in data.curves))
-    sources = [
-        s for s in ("live", "dream", "expert", "all") if any(c.source == s for c in data.curves)
-    ]
+    sources = [s for s in SOURCES if any(c.source == s for c in data.curves)]
+    first = [m for m in metrics if m in by_source] or metrics
+    rest = [m for m in metrics if m not in first]
     return section(
         "learning",
         heading,
         intro,
-        tag("p", [tag("span", _swatch(s), f" {s}", cls="key") for s in sources], cls="legend"),
-        tag(
-            "div",
-            [_chart(m, [c for c in data.curves if c.metric == m]) for m in metrics],
-            cls="charts",
-        ),
+        tag("p", [tag("span", line_key(s), f" {s}", cls="key") for s in sources], cls="legend"),
+        _charts(data.curves, first),
+        tag("details", tag("summary", "More curves"), _charts(data.curves, rest)) if rest else None,
     )
 
 
@@ -89,16 +89,18 @@ def data_section(data: ReportData) -> Html:
     )
 
 
+def _charts(curves: Sequence[Curve], metrics: Sequence[str]) -> Html:
+    return tag(
+        "div", [_chart(m, [c for c in curves if c.metric == m]) for m in metrics], cls="charts"
+    )
+
+
 def _chart(metric: str, curves: Sequence[Curve]) -> Html:
     name = metric.replace("_", " ").replace("/", " ")
     return tag("figure", tag("figcaption", name), line_chart(name, curves))
 
 
-def _swatch(source: str) -> Html:
-    return line_chart_key(source)
-
-
-def line_chart_key(source: str) -> Html:
+def line_key(source: str) -> Html:
     """A short piece of a source's line, for the legend."""
     return tag(
         "svg",

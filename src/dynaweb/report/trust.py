@@ -139,7 +139,13 @@ def _baselines(total: FidelityRow) -> Html:
             _bar(total.any_page_copy, "plain"),
             NONE,
         ],
-        ["F1 of changed elements", ours.n, _value(ours.value), _value(none.value), NONE],
+        [
+            "F1 of changed elements",
+            ours.n,
+            _value(ours.value, "dream"),
+            _value(none.value, "plain"),
+            NONE,
+        ],
     ]
     return table(
         ["", "n", "world model", "copy", "rules only"],
@@ -150,9 +156,9 @@ def _baselines(total: FidelityRow) -> Html:
     )
 
 
-def _value(value: float | None) -> Child:
+def _value(value: float | None, kind: str) -> Child:
     text = NONE if value is None else f"{value:.3f}"
-    return [share_bar(value, "plain", text, 120), " ", tag("span", text, cls="words")]
+    return [share_bar(value, kind, text, 120), " ", tag("span", text, cls="words")]
 
 
 def _task_row(row: FidelityRow) -> list[Child]:
@@ -253,7 +259,7 @@ def _replays(found: ReplayReport, bar: float | None, said: str) -> list[Child]:
                 "precision",
                 "95 % interval",
                 axis_labels(axis),
-                "page at this depth equal",
+                "page equal",
             ],
             rows,
             numeric=(2,),
