@@ -1,0 +1,102 @@
+"""How a command ends: one line that says how to mend it, and an exit code that says whose turn it is.
+
+0 done · 1 the run failed · 2 the command or its configuration is wrong · 3 finished, but with more failures than allowed ·
+4 the machine lacks something · 130 interrupted · 143 terminated
+"""
+
+import difflib
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Iterable
+from types import FrameType
+
+import typer
+
+from dynaweb.errors import DynawebError, MissingDependencyError, StorageError, UserError
+
+OK, FAILED, USAGE, TOO_MANY_FAILURES, MISSING, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 4, 130, 143
+
+# typer brings its own copy of click since 0.27; its public names lead to the common base in every version
+CLICK_ERROR: type[Exception] = typer.BadParameter.__mro__[2]
+
+EXTRAS = {
+    "torch": "train",
+    "transformers": "train",
+    "tokenizers": "train",
+    "safetensors": "train",
+    "jaxtyping": "train",
+    "playwright": "browser",
+    "miniwob": "browser",
+    "numpy": "study",
+    "scipy": "study",
+}
+"""Package -> the extra of dynaweb that brings it."""
+
+
+class TooManyFailuresError(DynawebError):
+    """The command finished its work, but more of it failed than the caller allows: exit 3."""
+
+
+def run(command: Callable[[], object], *, debug: bool) -> int:
+    """Run a command; print at most one line for an error, and return the exit code.
+
+    Args:
+        command: does everything; may return an exit code.
+        debug: print tracebacks of named errors too.
+    """
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        code = command()
+        return code if isinstance(code, int) else OK
+    except DynawebError as error:
+        if debug:
+            traceback.print_exc()
+        return complain(str(error), _code(error))
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if debug or package not in EXTRAS:
+            traceback.print_exc()
+        extra = EXTRAS.get(package, "train,browser,study")
+        return complain(f"needs the package {package!r}: pip install 'dynaweb[{extra}]'", MISSING)
+    except typer.Exit as ending:
+        return ending.exit_code
+    except CLICK_ERROR as error:
+        return complain(_usage_line(error), USAGE)
+    except (KeyboardInterrupt, typer.Abort):
+        return complain("interrupted; the same command goes on from here", INTERRUPTED)
+    except BrokenPipeError:
+        # the reader of our output has gone (`| head`); nothing is left to say to it
+        sys.stderr.close()
+        return OK
+
+
+def complain(message: str, code: int) -> int:
+    """Print an error as one line on stderr; returns the code."""
+    print(f"dynaweb: {' '.join(message.split())}", file=sys.stderr)
+    return code
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`; did you mean 'x'?`, or nothing when nothing is near."""
+    near = difflib.get_close_matches(word, list(known), n=3, cutoff=0.6)
+    return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+
+
+def _code(error: DynawebError) -> int:
+    if isinstance(error, UserError | StorageError):
+        return USAGE
+    if isinstance(error, MissingDependencyError):
+        return MISSING
+    return TOO_MANY_FAILURES if isinstance(error, TooManyFailuresError) else FAILED
+
+
+def _usage_line(error: Exception) -> str:
+    said = getattr(error, "format_message", lambda: str(error))()
+    context = getattr(error, "ctx", None)
+    where = f"{context.command_path} --help" if context is not None else "dynaweb --help"
+    return f"{str(said).rstrip('.')} (see {where})"
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    raise SystemExit(TERMINATED)

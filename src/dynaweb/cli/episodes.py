@@ -1,0 +1,134 @@
+"""Commands around the live world: which tasks there are, episodes in them, and the pages themselves."""
+
+import asyncio
+import json
+import threading
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from dynaweb.browser.config import BrowserConfig
+from dynaweb.browser.environment import miniwob_world
+from dynaweb.browser.miniwob import check_task, miniwob_tasks
+from dynaweb.browser.pages import PageServer, miniwob_root
+from dynaweb.cli.drawing import drawing
+from dynaweb.cli.endings import TooManyFailuresError, did_you_mean
+from dynaweb.collect.experts import EXPERTS
+from dynaweb.collect.explore import NoiseConfig, NoisyExpert, RandomAgent
+from dynaweb.collect.run import CollectConfig, Job, collect_episodes
+from dynaweb.contracts import Agent
+from dynaweb.errors import UserError
+from dynaweb.records.seeds import derive_seed
+from dynaweb.records.trajectory import Behaviour
+
+POLICIES = ("expert", "noisy", "random")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What `dynaweb collect` was asked for."""
+
+    tasks: tuple[str, ...]
+    out: Path
+    policy: str
+    episodes: int
+    first_seed: int
+    max_steps: int
+    noise: float
+    seed: int
+    workers: int
+    max_failures: int
+    browser: str
+
+
+def list_tasks(*, experts: bool, as_json: bool) -> None:
+    """Print the tasks; with an expert's longest attempt beside those that have one."""
+    names = [name for name in miniwob_tasks() if name in EXPERTS or not experts]
+    if as_json:
+        rows = [
+            {"task": n, "expert_steps": EXPERTS[n].steps if n in EXPERTS else None} for n in names
+        ]
+        print(json.dumps(rows, indent=1))
+        return
+    for name in names:
+        print(f"{name:<34}expert, up to {EXPERTS[name].steps} step(s)" if name in EXPERTS else name)
+
+
+def known_task(name: str) -> str:
+    """The task's name as the package spells it.
+
+    Raises:
+        UserError: no such task; says which is near.
+    """
+    bare = name.removeprefix("miniwob.")
+    if bare not in miniwob_tasks() and (near := did_you_mean(bare, miniwob_tasks())):
+        raise UserError(f"no MiniWoB++ task {name!r}{near} `dynaweb tasks` lists them")
+    return check_task(name)
+
+
+def collect_tasks(wish: Wish, *, quiet: bool) -> None:
+    """Have the episodes, and say what came of them.
+
+    Raises:
+        UserError: no such task or policy, or no expert for a task.
+        TooManyFailuresError: more episodes broke than the caller allows.
+    """
+    names = [known_task(name) for name in dict.fromkeys(wish.tasks)]
+    if wish.policy not in POLICIES:
+        raise UserError(f"no policy {wish.policy!r}: use one of {', '.join(POLICIES)}")
+    if wish.policy != "random" and (alone := [n for n in names if n not in EXPERTS]):
+        raise UserError(
+            f"task {alone[0]!r} has no scripted expert: use --policy random, or one of `dynaweb tasks --experts`"
+        )
+    if not wish.out.parent.is_dir():
+        raise UserError(f"no folder {str(wish.out.parent)!r} for --out: make it first")
+    asyncio.run(_collect(wish, names, quiet=quiet))
+
+
+async def _collect(wish: Wish, names: list[str], *, quiet: bool) -> None:
+    behaviour = Behaviour.EXPERT if wish.policy == "expert" else Behaviour.RANDOM
+    jobs = [
+        Job(task=name, seed=seed, policy=wish.policy, behaviour=behaviour, max_steps=wish.max_steps)
+        for name in names
+        for seed in range(wish.first_seed, wish.first_seed + wish.episodes)
+    ]
+    config = CollectConfig(workers=min(wish.workers, len(jobs)), seed=wish.seed)
+    async with miniwob_world(BrowserConfig(executable=wish.browser)) as make_env:
+        with drawing(quiet=quiet) as progress:
+            result = await collect_episodes(
+                jobs, make_env, partial(_agent, wish), wish.out, config, progress
+            )
+    known = [t for t in result.trajectories if t.reward is not None]
+    won = sum(t.reward == 1.0 for t in known)
+    print(
+        f"{wish.out}: {len(known)} episodes, {won} successes, {result.unknown} broken; {result.resumed} were there before"
+    )
+    if result.unknown > wish.max_failures:
+        raise TooManyFailuresError(
+            f"{result.unknown} episodes broke, {wish.max_failures} allowed (--max-failures); the same command tries them again"
+        )
+
+
+def _agent(wish: Wish, job: Job) -> Agent:
+    if wish.policy == "random":
+        return RandomAgent()
+    if wish.policy == "expert":
+        return EXPERTS[job.task]
+    noise = NoiseConfig(misread_fraction=wish.noise, slip_fraction=wish.noise)
+    return NoisyExpert(
+        expert=EXPERTS[job.task], attempt_seed=derive_seed(wish.seed, job.job_id), config=noise
+    )
+
+
+def serve_pages(port: int) -> None:
+    """Serve until Ctrl-C.
+
+    Raises:
+        MissingDependencyError: the port is taken, or the pages are not installed.
+    """
+    server = PageServer(miniwob_root(), port)
+    try:
+        print(f"{server.origin}/miniwob/click-test.html  (Ctrl-C stops)", flush=True)
+        threading.Event().wait()
+    finally:
+        server.close()

@@ -1,0 +1,233 @@
+"""`dynaweb`: the commands and their flags. Light to import: what a command needs, it imports when it runs."""
+
+import logging
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dynaweb.cli import endings
+from dynaweb.errors import UserError
+
+app = typer.Typer(
+    name="dynaweb",
+    help="Train web agents by letting them dream: a learned web server, GSPO inside it, and an honest report.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    suggest_commands=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Change a setting; `dynaweb settings` lists them. May be repeated.",
+    ),
+]
+Size = Annotated[str, typer.Option(help="smoke (under 3 minutes) or demo (under 20).")]
+Seed = Annotated[int | None, typer.Option(help="Seed of the whole run.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
+
+
+@app.callback()
+def _everywhere(
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show tracebacks and the log. May stand anywhere.")
+    ] = False,
+) -> None:
+    # `main` takes --debug out of the arguments; here it is only for --help
+    pass
+
+
+@app.command()
+def demo(
+    out: Annotated[
+        Path, typer.Option(help="Run folder. The same command again goes on where it stopped.")
+    ] = Path("runs/demo"),
+    size: Size = "demo",
+    seed: Seed = None,
+    settings: Set = None,
+    quiet: Quiet = False,
+) -> None:
+    """Watch an agent get better at real pages by dreaming: the whole loop, then a report."""
+    from dynaweb.cli.train import run_recipe
+
+    run_recipe(size, out, seed, settings or [], quiet=quiet, command=tuple(sys.argv))
+
+
+@app.command()
+def study(
+    out: Annotated[
+        Path, typer.Option(help="Run folder. The same command again goes on where it stopped.")
+    ] = Path("runs/study"),
+    seed: Seed = None,
+    settings: Set = None,
+    quiet: Quiet = False,
+) -> None:
+    """The proof: DynaWeb against its controls, on the same unseen pages, with intervals."""
+    from dynaweb.cli.train import run_recipe
+
+    run_recipe("study", out, seed, settings or [], quiet=quiet, command=tuple(sys.argv))
+
+
+@app.command()
+def settings(
+    size: Annotated[str, typer.Option(help="smoke, demo or study.")] = "demo",
+    assignments: Set = None,
+    as_json: AsJson = False,
+) -> None:
+    """List every setting of a run: its name, its value and what it means."""
+    from dynaweb.cli.train import show_settings
+
+    show_settings(size, assignments or [], as_json=as_json)
+
+
+@app.command()
+def doctor(
+    out: Annotated[Path, typer.Option(help="Where runs will be written.")] = Path("runs"),
+    port: Annotated[int, typer.Option(help="Port to serve pages on; 0 takes a free one.")] = 0,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="CHECK", help="Only this check. May be repeated.")
+    ] = None,
+    as_json: AsJson = False,
+) -> int:
+    """Look whether this machine has what a run needs, and say how to mend what is missing."""
+    from dynaweb.cli.doctor import report
+
+    return report(out, port, tuple(only or ()), as_json=as_json)
+
+
+@app.command()
+def tasks(
+    experts: Annotated[
+        bool, typer.Option("--experts", help="Only those that have a scripted expert.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """List the MiniWoB++ tasks, and which of them have a scripted expert."""
+    from dynaweb.cli.episodes import list_tasks
+
+    list_tasks(experts=experts, as_json=as_json)
+
+
+@app.command()
+def collect(
+    task: Annotated[list[str], typer.Argument(help="Names of tasks (`dynaweb tasks` lists them).")],
+    out: Annotated[
+        Path, typer.Option(help="JSON lines file of trajectories; what is in it is not made again.")
+    ],
+    policy: Annotated[
+        str, typer.Option(help="expert, noisy (an expert that errs) or random.")
+    ] = "expert",
+    episodes: Annotated[int, typer.Option(min=1, help="Episodes of each task.")] = 10,
+    first_seed: Annotated[int, typer.Option(min=0, help="Page seed of the first one.")] = 0,
+    max_steps: Annotated[int, typer.Option(min=1, help="Actions an episode may take.")] = 10,
+    noise: Annotated[
+        float,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="For noisy: share of attempts that misread the goal, and of steps that slip in the others.",
+        ),
+    ] = 0.3,
+    seed: Annotated[int, typer.Option(help="Seed of the policy's own choices.")] = 0,
+    workers: Annotated[int, typer.Option(min=1, help="Episodes side by side.")] = 4,
+    max_failures: Annotated[
+        int,
+        typer.Option(
+            min=0, help="Episodes that may break (not: be lost) before the exit code is 3."
+        ),
+    ] = 0,
+    browser: Annotated[
+        str, typer.Option(help="Path of a Chromium; empty takes the first one found.")
+    ] = "",
+    quiet: Quiet = False,
+) -> None:
+    """Collect trajectories in the real browser."""
+    from dynaweb.cli.episodes import Wish, collect_tasks
+
+    wish = Wish(
+        tasks=tuple(task), out=out, policy=policy, episodes=episodes, first_seed=first_seed, max_steps=max_steps,
+        noise=noise, seed=seed, workers=workers, max_failures=max_failures, browser=browser,
+    )  # fmt: skip
+    collect_tasks(wish, quiet=quiet)
+
+
+@app.command()
+def show(
+    file: Annotated[Path, typer.Argument(help="JSON lines file of trajectories.")],
+    index: Annotated[int, typer.Argument(help="Which one; negative counts from the end.")] = 0,
+) -> None:
+    """Print a trajectory step by step: page, thought, action, what came of it."""
+    from dynaweb.cli.showing import show_trajectory
+
+    show_trajectory(file, index)
+
+
+@app.command()
+def compare(
+    treatment: Annotated[Path, typer.Argument(help="JSON lines file of real trajectories.")],
+    control: Annotated[Path, typer.Argument(help="Another, of the same tasks and seeds.")],
+    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Compare two sets of episodes pairwise on the same pages: difference, interval, exact test."""
+    from dynaweb.cli.showing import compare_files
+
+    compare_files(treatment, control, seed, as_json=as_json)
+
+
+@app.command()
+def report(
+    run: Annotated[Path, typer.Argument(help="Run folder.")],
+    out: Annotated[
+        Path | None, typer.Option(help="HTML file; report/index.html in the run folder otherwise.")
+    ] = None,
+) -> None:
+    """Make a run's report anew: one HTML file that needs nothing else."""
+    from dynaweb.cli.showing import make_report
+
+    make_report(run, out)
+
+
+@app.command()
+def pages(
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 0,
+) -> None:
+    """Serve the MiniWoB++ pages on this machine, to look at them, until Ctrl-C."""
+    from dynaweb.cli.episodes import serve_pages
+
+    serve_pages(port)
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    from importlib import metadata
+
+    try:
+        print(metadata.version("dynaweb"))
+    except metadata.PackageNotFoundError:
+        raise UserError(
+            "dynaweb runs from a folder that was not installed: pip install -e ."
+        ) from None
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; returns the exit code."""
+    given = sys.argv[1:] if arguments is None else arguments
+    debug = "--debug" in given
+    rest = [word for word in given if word != "--debug"]
+    level = logging.INFO if debug else logging.ERROR
+    logging.basicConfig(level=level, format="%(name)s: %(message)s", stream=sys.stderr)
+    return endings.run(lambda: app(rest, prog_name="dynaweb", standalone_mode=False), debug=debug)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,147 @@
+"""Mistakes a user makes: each ends in one line that says how to mend it, the right exit code, and no traceback."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from dynaweb.records.codec import dump
+from dynaweb.runs.folder import RunFolder
+from tests.records.test_codec import TRAJECTORY
+
+USAGE, MISSING = 2, 4
+
+
+def dynaweb(*words: str, path: str | None = None) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, **({"PATH": path} if path is not None else {})}
+    return subprocess.run(
+        [sys.executable, "-m", "dynaweb.cli.main", *words], capture_output=True, text=True, timeout=60, env=env
+    )
+
+
+def complaint(done: subprocess.CompletedProcess[str], code: int) -> str:
+    assert done.returncode == code, done.stderr
+    assert done.stdout == ""
+    lines = done.stderr.splitlines()
+    assert len(lines) == 1, done.stderr
+    assert lines[0].startswith("dynaweb: ")
+    assert "Traceback" not in done.stderr
+    return lines[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("collcet", "did you mean 'collect'"),
+        ("demo --siez smoke", "--size"),
+        ("demo --size tiny", "'tiny': use one of smoke, demo"),
+        ("demo --set gspo", "write it as key=value"),
+        ("demo --set gspo.iteratoins=3", "did you mean 'gspo.iterations'"),
+        ("demo --set seed=one", "expected a whole number"),
+        ("demo --set live_workers=0", "must be 1 or more"),
+        ("demo --set tasks=clik-test", "did you mean 'click-test'"),
+        ("demo --seed x", "--seed"),
+        ("collect clik-test --out x.jsonl", "did you mean 'click-test'"),
+        ("collect chase-circle --out x.jsonl", "left out: it needs a continuous mouse path"),
+        ("collect terminal --out x.jsonl", "no scripted expert: use --policy random"),
+        ("collect click-test --out x.jsonl --policy expret", "use one of expert, noisy, random"),
+        ("collect click-test --out no/such/folder/x.jsonl", "make it first"),
+        ("collect click-test", "--out"),
+        ("collect --out x.jsonl", "task"),
+        ("collect click-test --out x.jsonl --episodes 0", "--episodes"),
+        ("show missing.jsonl", "no file 'missing.jsonl'"),
+        ("compare missing.jsonl other.jsonl", "no file 'missing.jsonl'"),
+        ("report nowhere", "not a run folder"),
+        ("doctor --only brwser", "did you mean 'browser'"),
+        ("pages --port 70000", "--port"),
+        ("settings --size tiny", "use one of smoke, demo, study"),
+    ],
+)
+def test_wrong_words(words, says, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert says in complaint(dynaweb(*words.split()), USAGE)
+    assert list(tmp_path.iterdir()) == [], "a refused command leaves nothing behind"
+
+
+def test_an_unwritable_run_folder(tmp_path):
+    (tmp_path / "file").write_text("")
+    said = complaint(dynaweb("demo", "--out", str(tmp_path / "file" / "run")), USAGE)
+    assert "cannot write in" in said and "choose a folder you can write" in said
+
+
+def test_a_corrupt_run_folder(tmp_path):
+    (tmp_path / "run.json").write_text("{")
+    said = complaint(dynaweb("demo", "--out", str(tmp_path)), USAGE)
+    assert "run.json is damaged" in said and "delete the folder" in said
+
+
+def test_a_folder_that_is_something_else(tmp_path):
+    (tmp_path / "thesis.tex").write_text("")
+    assert "is not a run folder" in complaint(dynaweb("demo", "--out", str(tmp_path)), USAGE)
+
+
+def test_a_run_folder_of_another_configuration(tmp_path):
+    RunFolder(tmp_path, config={"tasks": ["x"]}, seed=0).close()
+    said = complaint(dynaweb("demo", "--out", str(tmp_path)), USAGE)
+    assert "another configuration" in said and "choose another folder" in said
+
+
+def test_a_run_folder_in_use(tmp_path):
+    with RunFolder(tmp_path, config={}, seed=0):
+        assert f"pid {os.getpid()}" in complaint(dynaweb("demo", "--out", str(tmp_path)), USAGE)
+
+
+def test_a_file_of_other_records(tmp_path):
+    file = tmp_path / "x.jsonl"
+    file.write_text('{"schema_version":1,"record":"Verdict","outcome":"success"}\n')
+    assert "expected a Trajectory, found a Verdict" in complaint(dynaweb("show", str(file)), USAGE)
+    file.write_text("not json\n")
+    assert "line 1: is not JSON" in complaint(dynaweb("show", str(file)), USAGE)
+    file.write_text("")
+    assert "holds no trajectories" in complaint(dynaweb("show", str(file)), USAGE)
+
+
+def test_a_busy_port():
+    with socket.socket() as busy:
+        busy.bind(("127.0.0.1", 0))
+        busy.listen()
+        port = str(busy.getsockname()[1])
+        assert "use port 0 for a free one" in complaint(dynaweb("pages", "--port", port), MISSING)
+        done = dynaweb("doctor", "--only", "port", "--port", port)
+        assert done.returncode == MISSING and "use another port" in done.stdout
+
+
+def test_no_browser(tmp_path):
+    words = ("collect", "click-test", "--out", str(tmp_path / "x.jsonl"), "-q")
+    env = {**os.environ, "PATH": str(tmp_path), "PLAYWRIGHT_BROWSERS_PATH": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-m", "dynaweb.cli.main", *words], capture_output=True, text=True, timeout=60, env=env)
+    assert "install one with `apt-get install" in complaint(done, MISSING)
+    said = complaint(dynaweb(*words, "--browser", "/no/such/chromium"), MISSING)
+    assert "no browser at '/no/such/chromium'" in said
+
+
+@pytest.mark.parametrize("package", ["torch", "playwright", "scipy"])
+def test_a_missing_package(package, tmp_path):
+    """The package is hidden from the import system in the child; everything else is the real command."""
+    words = {"torch": "demo --size smoke --out run", "playwright": "tasks", "scipy": "compare a.jsonl b.jsonl"}[package]
+    for name in ("a.jsonl", "b.jsonl"):
+        (tmp_path / name).write_text(dump(TRAJECTORY) + "\n")
+    code = (
+        f"import sys; sys.modules[{package!r}] = None\n"
+        f"from dynaweb.cli.main import main; sys.exit(main({words.split()!r}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    assert f"needs the package {package!r}: pip install 'dynaweb[" in complaint(done, MISSING)
+
+
+def test_debug_shows_the_traceback(tmp_path):
+    done = dynaweb("report", "nowhere", "--debug")
+    assert done.returncode == USAGE and "Traceback" in done.stderr
+
+
+def test_a_reader_that_leaves_is_no_error():
+    done = subprocess.run(f"{sys.executable} -m dynaweb.cli.main tasks --json | head -1", shell=True, capture_output=True, text=True)
+    assert json.loads(done.stdout + "]") == [] and done.stderr == ""
