@@ -12,7 +12,7 @@ from playwright.async_api import Browser, BrowserContext, Playwright, async_play
 from playwright.async_api import Error as PlaywrightError
 
 from dynaweb.browser.config import BrowserConfig
-from dynaweb.browser.page import LivePage, open_page
+from dynaweb.browser.page import LivePage, clock_script, open_page
 from dynaweb.errors import BrowserError, MissingDependencyError
 
 log = logging.getLogger(__name__)
@@ -156,6 +156,7 @@ class BrowserPool:
                 accept_downloads=False,
                 service_workers="block",
             )
+            await context.add_init_script(clock_script())
         except PlaywrightError as error:
             raise BrowserError(f"no new browser context: {_first_line(error)}") from error
         return await open_page(context)

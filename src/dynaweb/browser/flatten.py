@@ -70,6 +70,8 @@ class Drawn:
     """A mouse listener sits on it, or the cursor becomes a hand here and not around it."""
     tabbable: bool = False
     """The author gave it a place in the tab order."""
+    value: str | None = None
+    """What a field holds now; None when it is no field, or holds a secret."""
     hidden: bool = False
     """Takes no visible space: at most one pixel, clipped."""
 
@@ -176,6 +178,8 @@ def _show(
         return _picture(node, here, inner)
     if node.role in GROUPS and not node.name.strip():
         return inner
+    if node.role == "row" and inner and all(i.control for i in inner):
+        return inner
     if node.role in CELLS:
         return _cell(node, here, inner)
     return (
@@ -217,17 +221,14 @@ def _picture(node: AxNode, here: Drawn, inner: tuple[_Item, ...]) -> tuple[_Item
 
 
 def _cell(node: AxNode, here: Drawn, inner: tuple[_Item, ...]) -> tuple[_Item, ...]:
+    if inner and all(i.control for i in inner):
+        return inner
     text = _text_of(inner)
-    name = _squash(node.name)
-    if text is not None and (name or text) and len(text) <= MAX_NAME_FROM_TEXT:
-        return (_item(node, here, node.role, name or text, ()),)
-    if not inner or (_stands_for(inner) and not name):
-        return (
-            (_item(node, here, node.role, name or here.hint, ()),)
-            if here.reacts and not inner
-            else inner
-        )
-    return (_item(node, here, node.role, name if text is not None else "", inner),)
+    name = _squash(node.name) or text or ("" if inner else here.hint)
+    if text is not None and len(name) <= MAX_NAME_FROM_TEXT:
+        keep = bool(name) or here.reacts or node.role != "listitem"
+        return (_item(node, here, node.role, name, ()),) if keep else ()
+    return (_item(node, here, node.role, "", inner),)
 
 
 def _text_of(inner: tuple[_Item, ...]) -> str | None:
@@ -271,8 +272,9 @@ def _repeats(item: _Item, role: str, name: str) -> bool:
 def _attributes(node: AxNode, here: Drawn, role: str) -> list[tuple[str, AttrValue]]:
     found: list[tuple[str, AttrValue]] = []
     properties = node.properties
-    if node.value:
-        found.append(("value", node.value))
+    value = here.value if here.value is not None and role in FIELDS else node.value
+    if value:
+        found.append(("value", value))
     found.extend((key, str(properties[key]).lower()) for key in STATES if key in properties)
     if properties.get("selected") is True:
         found.append(("selected", "true"))

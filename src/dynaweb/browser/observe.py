@@ -125,6 +125,10 @@ def _drawn_in(document: JsonObject, strings: list[str]) -> dict[int, Drawn]:
     )
     boxes = {index: ([strings[s] for s in style], box) for index, style, box in rows if style}
     hands = {index for index, (style, _) in boxes.items() if style[0] == "pointer"}
+    held = cast("dict[str, list[int]]", nodes["inputValue"])
+    values = {
+        i: strings[v] if v >= 0 else "" for i, v in zip(held["index"], held["value"], strict=True)
+    }
     found: dict[int, Drawn] = {}
     for index, (style, box) in boxes.items():
         flat = attributes[index]
@@ -138,6 +142,7 @@ def _drawn_in(document: JsonObject, strings: list[str]) -> dict[int, Drawn]:
             hint=_hint(tag, given, style[3]),
             reacts=index in listening or (index in hands and parents[index] not in hands),
             tabbable=given.get("tabindex", "-").isdigit(),
+            value=values.get(index) if given.get("type") != "password" else None,
             hidden=box[2] <= 1 and box[3] <= 1 and (style[1] == "hidden" or style[2] != "auto"),
         )
     return found

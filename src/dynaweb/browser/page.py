@@ -52,16 +52,15 @@ class LivePage:
         self._world: int | None = None
 
     async def begin(self) -> None:
-        """Listen for navigation and give every document its own time."""
+        """Listen for navigation."""
         self.page.on("crash", lambda _: self._crash())
         self.cdp.on("Page.frameRequestedNavigation", self._starts)
         self.cdp.on("Page.frameStartedNavigating", self._starts)
         self.cdp.on("Page.frameStoppedLoading", self._stops)
         self.cdp.on("Page.frameNavigated", self._navigated)
-        frames, *_ = await asyncio.gather(
+        frames, _ = await asyncio.gather(
             self.send("Page.getFrameTree"),
             self.send("Page.enable"),
-            self.send("Page.addScriptToEvaluateOnNewDocument", {"source": clock_script()}),
         )
         tree = frames["frameTree"]
         assert isinstance(tree, dict) and isinstance(tree["frame"], dict)
