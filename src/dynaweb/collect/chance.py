@@ -63,7 +63,7 @@ def random_action(goal: str, tree: Tree, rng: Random, invalid_fraction: float) -
 def _weight(node: Node) -> float:
     if node.attr("disabled") is not None:
         return 0.1
-    if node.role in _STILL and node.attr("clickable") is None:
+    if (node.role in _STILL and node.attr("clickable") is None) or node.role == "option":
         return 0.15
     if node.role in EDITABLE_ROLES:
         return 3.0
