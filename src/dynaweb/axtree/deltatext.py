@@ -113,9 +113,7 @@ class Reader:
             _ended(rest)
             self._placed.append((ref, []))
         elif first == "-":
-            ref, rest = _ref(line[1:])
-            _ended(rest.removeprefix("!"))
-            self._deleted.append(Deleted(ref=ref, alone=rest[:1] == "!"))
+            self._deleted.append(_deleted(line[1:]))
         elif first == ">":
             ref, rest = _ref(line[1:])
             if not rest.startswith(" ") or not _NUMBER.fullmatch(rest, 1):
@@ -161,6 +159,15 @@ def _ref(text: str, *, start: bool = False) -> tuple[str, str]:
         )
     bid, count, root, root_count, up = found.groups()
     return up or (bid or root) + (count or root_count or ""), text[found.end() :]
+
+
+def _deleted(text: str) -> Deleted:
+    ref, rest = _ref(text)
+    to: str | None = None
+    if rest.startswith(".."):
+        to, rest = _ref(rest[2:])
+    _ended(rest.removeprefix("!"))
+    return Deleted(ref=ref, to=to, alone=rest == "!")
 
 
 def _ended(rest: str) -> None:

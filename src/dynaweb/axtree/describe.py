@@ -59,7 +59,8 @@ class _Told:
         said = [self._updated(u) for u in delta.updated]
         for d in delta.deleted:
             below = "" if d.alone else " with everything in it" if self._has_below(d.ref) else ""
-            said.append(f"{self._element(d.ref)} disappeared{below}.")
+            to = "" if d.to is None else f" and all that follows to {self._element(d.to)}"
+            said.append(f"{self._element(d.ref)}{to} disappeared{below}.")
         for placed in delta.placed:
             for item in placed.items:
                 if isinstance(item, Moved):

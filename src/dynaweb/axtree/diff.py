@@ -18,10 +18,12 @@ from dynaweb.records.delta import START, Delta, DeltaKind, Placed, Renumbered
 from dynaweb.records.observation import Observation
 
 FULL_PAGE_SHARE = 0.2
-"""Below this share of surviving lines a change is another page (ours)."""
+"""A change is another page when fewer of the lines of the smaller page survive (ours): a widget that
+opens or closes leaves the rest, however big it is."""
 
 FULL_PAGE_SHARE_NEW_URL = 0.5
-"""The same where the address changed, fragment apart: a site's header and footer may survive (ours)."""
+"""The same where the address changed, fragment apart, and of the larger page: a site's header and
+footer may survive (ours)."""
 
 
 def diff(
@@ -39,7 +41,7 @@ def diff(
         return Delta(kind=DeltaKind.TERMINAL)
     old, new = read_tree(before.tree), read_tree(after.tree)
     pairs = match(old, new)
-    kind = page_kind(before, after, pairs)
+    kind = page_kind(before, after, pairs, len(new))
     delta = (
         _whole(kind, old, new, action)
         if kind in WHOLE_PAGE
@@ -52,7 +54,7 @@ def diff(
     return replace(delta, kind=DeltaKind.NONE) if _is_empty(delta) else delta
 
 
-def page_kind(before: Observation, after: Observation, pairs: Match) -> DeltaKind:
+def page_kind(before: Observation, after: Observation, pairs: Match, lines_after: int) -> DeltaKind:
     """Local, or another page, by what survived; `none` is found out by looking at the change."""
     if len(after.tabs) > len(before.tabs) > 0:
         return DeltaKind.NEW_TAB
@@ -60,8 +62,9 @@ def page_kind(before: Observation, after: Observation, pairs: Match) -> DeltaKin
         return DeltaKind.FULL_PAGE
     moved_on = urldefrag(after.url).url != urldefrag(before.url).url
     survivors = sum(1 for j in pairs[1:] if j is not None)
-    wanted = FULL_PAGE_SHARE_NEW_URL if moved_on else FULL_PAGE_SHARE
-    return DeltaKind.FULL_PAGE if survivors < wanted * (len(pairs) - 1) else DeltaKind.LOCAL
+    sizes = (len(pairs) - 1, lines_after - 1)
+    wanted = FULL_PAGE_SHARE_NEW_URL * max(sizes) if moved_on else FULL_PAGE_SHARE * min(sizes)
+    return DeltaKind.FULL_PAGE if survivors < wanted else DeltaKind.LOCAL
 
 
 def without_renumbering(delta: Delta) -> Delta:

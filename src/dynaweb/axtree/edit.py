@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from dynaweb.axtree.order import insert_attr
-from dynaweb.axtree.place import Places, next_bid, parents
+from dynaweb.axtree.place import Places, ends, next_bid, parents
 from dynaweb.axtree.tree import Node, Tree, read_line, render_node
 from dynaweb.axtree.words import Words
 from dynaweb.errors import DeltaError
@@ -144,11 +144,16 @@ class _Edit:
         """Every line that goes, and those of them that leave what lies below."""
         whole: set[int] = set()
         alone: set[int] = set()
+        end = ends(self._parents)
         for d in self._delta.deleted:
-            (alone if d.alone else whole).add(self._find(d.ref))
-        for at, up in enumerate(self._parents):
-            if up in whole:
-                whole.add(at)
+            at = self._find(d.ref)
+            to = at if d.to is None else self._find(d.to)
+            if to < at or (d.alone and d.to is not None):
+                raise DeltaError(f"deleted {d.ref!r} to {d.to!r} is no row of elements")
+            if d.alone:
+                alone.add(at)
+            elif at not in whole:
+                whole.update(range(at, end[to]))
         gone = whole | alone
         if not gone.isdisjoint(self._moved):
             raise DeltaError("an element is both moved and deleted")

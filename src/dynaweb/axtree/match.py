@@ -3,21 +3,25 @@
 A bid is identity while it is stable. Where a page was renumbered (most elements of one bid differ
 in role or name) bids say nothing, and elements are assigned by what they are and where they stand,
 so that renumbered pages don't read as all new (papers F5; WMA's transition-focused abstraction).
+Lines without a bid, and elements that a page has made again, are assigned top-down: only below
+elements that are the same.
 """
 
 from collections.abc import Callable, Hashable
 
-from dynaweb.axtree.align import align, increasing
+from dynaweb.axtree.align import align
+from dynaweb.axtree.place import parents
 from dynaweb.axtree.tree import Node, Tree
 
 STABLE_SHARE = 0.5
 """Bids are identity when at least this share of the bids that both pages show have the same role
 and name in both (ours)."""
 
+REMADE_SHARE = 0.5
+"""An element that was made again is the same only if this share of what lies below it is (ours)."""
+
 Match = list[int | None]
 """For each old line the new line that is the same element."""
-
-Gap = tuple[list[int], list[int]]
 
 
 def match(old: Tree, new: Tree) -> Match:
@@ -28,30 +32,18 @@ def match(old: Tree, new: Tree) -> Match:
 class _Matcher:
     def __init__(self, old: Tree, new: Tree) -> None:
         self._old, self._new = old, new
+        self._old_parents, self._new_parents = parents(old), parents(new)
         self._to: Match = [None] * len(old)
         self._taken = [False] * len(new)
 
     def run(self) -> Match:
         shared, stable = self._match_bids()
-        if (
-            self._old
-            and self._new
-            and self._free(0, 0)
-            and _kind(self._old[0]) == _kind(self._new[0])
-        ):
-            self._pair(0, 0)
-        self._fill(self._spine_gaps(), _line)
-        self._fill(self._spine_gaps(), _element)
-        self._fill(self._moved_gaps(), _element)
-        self._fill(self._spine_gaps(), _kind, only_bidless=stable)
-        self._fill(self._moved_gaps(), _kind, only_bidless=stable)
+        self._pair_below(stable)
         for i, j in shared if stable else []:
-            if self._free(i, j):
+            if self._to[i] is None and not self._taken[j]:
                 self._pair(i, j)
+        self._give_up_remade()
         return self._to
-
-    def _free(self, i: int, j: int) -> bool:
-        return self._to[i] is None and not self._taken[j]
 
     def _pair(self, i: int, j: int) -> None:
         self._to[i] = j
@@ -69,58 +61,61 @@ class _Matcher:
                 self._pair(i, j)
         return shared, True
 
-    def _fill(
-        self, gaps: list[Gap], key: Callable[[Node], Hashable], *, only_bidless: bool = False
-    ) -> None:
-        """Pair lines of one key, in order, within each gap."""
-        for olds, news in gaps:
+    def _pair_below(self, stable: bool) -> None:
+        """Pair what lies directly below paired elements: equal lines, equal elements, equal roles."""
+        below_old, below_new = _below(self._old_parents), _below(self._new_parents)
+        self._align(below_old[-1], below_new[-1], stable)
+        for i in range(len(self._old)):
+            j = self._to[i]
+            if j is not None and below_old[i] and below_new[j]:
+                self._align(below_old[i], below_new[j], stable)
+
+    def _align(self, olds: list[int], news: list[int], stable: bool) -> None:
+        passes: list[Callable[[Node], Hashable]] = [_line, _element, _kind]
+        for key in passes:
+            lone = stable and key is _kind
             left = [
                 i
                 for i in olds
-                if self._to[i] is None and not (only_bidless and self._old[i].bid is not None)
+                if self._to[i] is None and not (lone and self._old[i].bid is not None)
             ]
             right = [
                 j
                 for j in news
-                if not self._taken[j] and not (only_bidless and self._new[j].bid is not None)
+                if not self._taken[j] and not (lone and self._new[j].bid is not None)
             ]
+            if not left or not right:
+                continue
             for a, b in align(
                 [key(self._old[i]) for i in left], [key(self._new[j]) for j in right]
             ):
                 self._pair(left[a], right[b])
 
-    def _paired(self) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-        """Pairs that kept their order (the spine), and pairs that moved."""
-        paired = [(i, j) for i, j in enumerate(self._to) if j is not None]
-        chain = set(increasing([j for _, j in paired]))
-        return [p for k, p in enumerate(paired) if k in chain], [
-            p for k, p in enumerate(paired) if k not in chain
-        ]
+    def _give_up_remade(self) -> None:
+        """Unpair elements that were made again and hold mostly something else, with all below."""
+        size = [0] * len(self._old)
+        kept = [0] * len(self._old)
+        for i in range(len(self._old) - 1, -1, -1):
+            up = self._old_parents[i]
+            if up >= 0:
+                size[up] += size[i] + 1
+                kept[up] += kept[i] + (self._to[i] is not None)
+        given_up: set[int] = set()
+        for i, up in enumerate(self._old_parents):
+            j = self._to[i]
+            remade = j is not None and self._old[i].bid != self._new[j].bid
+            if up in given_up or (remade and kept[i] < REMADE_SHARE * size[i]):
+                given_up.add(i)
+                if remade or self._old[i].bid is None:
+                    self._to[i] = None
 
-    def _spine_gaps(self) -> list[Gap]:
-        """Unpaired lines between neighbours of the spine."""
-        gaps: list[Gap] = []
-        a = c = 0
-        for i, j in [*self._paired()[0], (len(self._old), len(self._new))]:
-            olds = [x for x in range(a, i) if self._to[x] is None]
-            news = [x for x in range(c, j) if not self._taken[x]]
-            if olds and news:
-                gaps.append((olds, news))
-            a, c = i + 1, j + 1
-        return gaps
 
-    def _moved_gaps(self) -> list[Gap]:
-        """Unpaired lines that follow an element that moved: most often what lies below it."""
-        gaps: list[Gap] = []
-        for i, j in self._paired()[1]:
-            a, c = i + 1, j + 1
-            while a < len(self._old) and self._to[a] is None:
-                a += 1
-            while c < len(self._new) and not self._taken[c]:
-                c += 1
-            if a > i + 1 and c > j + 1:
-                gaps.append((list(range(i + 1, a)), list(range(j + 1, c))))
-        return gaps
+def _below(above: list[int]) -> dict[int, list[int]]:
+    """Lines directly below each line; -1: at the top."""
+    below: dict[int, list[int]] = {i: [] for i in range(-1, len(above))}
+    for i, up in enumerate(above):
+        below[up].append(i)
+    return below
 
 
 def _once(tree: Tree) -> dict[str, int]:
@@ -136,7 +131,7 @@ def _once(tree: Tree) -> dict[str, int]:
 
 
 def _line(node: Node) -> Hashable:
-    return (node.depth, node.role, node.name, node.bid is None, node.attrs)
+    return (node.role, node.name, node.bid is None, node.attrs)
 
 
 def _element(node: Node) -> Hashable:

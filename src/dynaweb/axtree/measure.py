@@ -31,6 +31,7 @@ def facts(delta: Delta) -> Counter[Hashable]:
     for u in delta.updated:
         said.update(_updated(u))
     said.update(("gone", d.ref, d.alone) for d in delta.deleted)
+    said.update(("gone up to", d.to) for d in delta.deleted if d.to is not None)
     for placed in delta.placed:
         for item in placed.items:
             if isinstance(item, Moved):

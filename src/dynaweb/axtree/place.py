@@ -63,6 +63,19 @@ def parents(tree: Sequence[Node]) -> list[int]:
     return found
 
 
+def ends(above: Sequence[int]) -> list[int]:
+    """For each line where what lies below it ends: the index after its last line below.
+
+    Args:
+        above: the tree's `parents`.
+    """
+    end = list(range(1, len(above) + 1))
+    for i in range(len(above) - 1, -1, -1):
+        if above[i] >= 0:
+            end[above[i]] = max(end[above[i]], end[i])
+    return end
+
+
 def next_bid(tree: Tree) -> int:
     """The number after the largest on the page."""
     numbers = [

@@ -7,6 +7,7 @@
     [13]+1 'Count: 2'                     the first line without a bid after [13]
     [13] := button 'Ok', disabled         the whole line is new
     -[9]                                  gone, with everything below it
+    -[9]..[12]                            a row of elements, gone with everything below them
     -[9]!                                 gone alone
     >[13] 1                               one level deeper, with everything below it
     +[13]                                 after [13] stand:
@@ -90,7 +91,8 @@ def _updated(u: Updated | Rewritten) -> str:
 
 
 def _deleted(d: Deleted) -> str:
-    return f"-{print_ref(d.ref)}{'!' if d.alone else ''}"
+    to = "" if d.to is None else f"..{print_ref(d.to)}"
+    return f"-{print_ref(d.ref)}{to}{'!' if d.alone else ''}"
 
 
 def _item(item: New | Moved, flat: str) -> str:

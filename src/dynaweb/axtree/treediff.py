@@ -3,7 +3,7 @@
 from dynaweb.axtree.align import increasing
 from dynaweb.axtree.edit import update_node
 from dynaweb.axtree.match import Match
-from dynaweb.axtree.place import addresses, parents
+from dynaweb.axtree.place import addresses, ends, parents
 from dynaweb.axtree.tree import Node, Tree, render_attr, render_node
 from dynaweb.axtree.words import Words
 from dynaweb.errors import DeltaError
@@ -132,15 +132,18 @@ class TreeDiff:
 
     def _deleted(self) -> tuple[Deleted, ...]:
         below = self._surviving_below([i for i, j in enumerate(self._to) if j is not None])
-        whole: set[int] = set()
+        end = ends(self._parents)
         deleted: list[Deleted] = []
+        stop = 0
         for i, j in enumerate(self._to):
-            if j is not None:
+            if j is not None or i < stop:
                 continue
-            if below[i] == 0:
-                whole.add(i)
-            if self._parents[i] not in whole:
+            row = below[i] == 0 and i == stop and bool(deleted) and not deleted[-1].alone
+            if row:
+                deleted[-1] = Deleted(ref=deleted[-1].ref, to=self._refs[i])
+            else:
                 deleted.append(Deleted(ref=self._refs[i], alone=below[i] > 0))
+            stop = end[i] if below[i] == 0 else stop
         return tuple(deleted)
 
     def _shifted(self) -> tuple[Shifted, ...]:

@@ -75,11 +75,13 @@ class Rewritten:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deleted:
-    """An element that is gone."""
+    """An element that is gone, or a row of them."""
 
     ref: str
     alone: bool = False
     """Only this line; by default everything below it goes too."""
+    to: str | None = None
+    """The last of several that stood one after another and are all gone, with everything below."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
