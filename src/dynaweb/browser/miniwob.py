@@ -2,8 +2,8 @@
 
 Differences from BrowserGym's set-up, on purpose: the page shows nothing of the human furniture
 because a constructed style sheet hides it, not because it is cut out of the DOM; the reward is
-BrowserGym's (`raw reward > 0`), with the raw number kept, and `find-greatest` needs 0.5, since it
-gives 0.1 to any card (BrowserGym issue 392).
+BrowserGym's (`raw reward > 0`), with the raw number kept, but tasks that pay for part of the work
+need all of it: `find-greatest` gives 0.1 to any card (BrowserGym issue 392).
 """
 
 import json
@@ -25,8 +25,21 @@ NOT_TASKS = {
 }
 """Pages of the package that BrowserGym leaves out, and why: they test reflexes, not the web."""
 
-NEEDS_MORE = {"find-greatest": 0.5}
-"""Success is a raw reward above this; every other task needs above 0."""
+NEEDS_MORE = {
+    task: 0.99
+    for task in (
+        "ascending-numbers",
+        "click-checkboxes",
+        "click-checkboxes-large",
+        "click-checkboxes-soft",
+        "click-checkboxes-transfer",
+        "find-greatest",
+        "odd-or-even",
+        "phone-book",
+    )
+}
+"""Success is a raw reward above this; every other task needs above 0. These pay for part of the work, e.g. for
+more right boxes than wrong ones: calling that success would teach that submitting at once is often enough."""
 
 MAX_SEED = 2**31
 
