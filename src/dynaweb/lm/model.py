@@ -1,6 +1,5 @@
 """Weights: a small Llama from scratch, or any Hugging Face causal LM from a folder. Safetensors only."""
 
-import json
 import os
 import tempfile
 from collections.abc import Iterator
@@ -8,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import torch
+from safetensors import SafetensorError
 from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
@@ -96,7 +96,7 @@ def load_model(folder: Path) -> PreTrainedModel:
                 trust_remote_code=False,
                 local_files_only=True,
             )
-    except (OSError, ValueError, KeyError, RuntimeError, json.JSONDecodeError) as error:
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         raise StorageError(f"cannot read the model in {str(folder)!r}: {error}") from error
     check_head(model)
     model.eval()

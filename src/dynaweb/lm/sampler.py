@@ -58,6 +58,7 @@ class TorchSampler:
         self._model = model
         self._tokenizer = tokenizer
         self._version = version
+        self._vocabulary = int(model.config.get_text_config().vocab_size)
         self._batch_tokens = batch_tokens
         # transformers renamed the argument in the middle of version 5.
         self._cache_argument = (
@@ -132,6 +133,10 @@ class TorchSampler:
     def _row(self, request: SampleRequest) -> _Row:
         if not request.prompt_ids:
             raise SamplerError("empty prompt: a reply needs at least one token to follow")
+        if max(request.prompt_ids) >= self._vocabulary or min(request.prompt_ids) < 0:
+            raise SamplerError(
+                f"the model has no id {max(request.prompt_ids)}: its vocabulary ends at {self._vocabulary}"
+            )
         if request.max_new_tokens < 1 or request.temperature < 0.0:
             raise SamplerError(
                 f"cannot sample {request.max_new_tokens!r} tokens at temperature {request.temperature!r}"

@@ -23,7 +23,7 @@ class Example:
     completion_ids: tuple[int, ...]
     """At least one token, the end token included when the reply should end."""
     weight: float = 1.0
-    """How much the example counts, beside the others of its step; at least 0."""
+    """How much the example counts, beside the others of its step; above 0."""
 
     @property
     def length(self) -> int:

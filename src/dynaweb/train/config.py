@@ -80,10 +80,10 @@ class FitConfig:
     """Positions (prompt, completion and padding) in one step, at least 1; a longer example is a step of its own."""
     micro_tokens: int = 16_384
     """Positions in one forward pass, at least 1: bounds memory, changes nothing else."""
-    warmup_steps: int = 50
+    warmup_steps: int = 20
     """Steps over which the rate rises to its peak, at least 0."""
     decay_fraction: float = 0.5
-    """Last part of the training over which the rate falls to zero in a line, in [0, 1]."""
+    """Last part of the training over which the rate falls to zero in a line, in [0, 0.9]."""
     normalise: Normalise = "token"
     """What counts equally in a step: every completion token, or every example."""
     optimizer: OptimizerConfig = OptimizerConfig()
@@ -112,8 +112,8 @@ class FitConfig:
         if self.warmup_steps < 0:
             raise UserError(f"warmup_steps is {self.warmup_steps!r}: use at least 0")
         _check("decay_fraction", self.decay_fraction, at_least=0.0)
-        if self.decay_fraction > 1.0:
-            raise UserError(f"decay_fraction is {self.decay_fraction!r}: use at most 1")
+        if self.decay_fraction > 0.9:
+            raise UserError(f"decay_fraction is {self.decay_fraction!r}: use at most 0.9")
         if self.normalise not in ("token", "example"):
             raise UserError(f"normalise is {self.normalise!r}: use 'token' or 'example'")
         _check("checkpoint_seconds", self.checkpoint_seconds, above=0.0)

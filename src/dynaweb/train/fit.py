@@ -147,6 +147,7 @@ def _train(
             if progress is not None:
                 progress(row)
         if last or now - saved_at >= config.checkpoint_seconds:
+            check_finite(model)
             groups: dict[str, Mapping[str, Tensor]] = {
                 "model": dict(model.named_parameters()),
                 "optimizer": optimizer.state(),
@@ -217,6 +218,17 @@ def accumulate_gradients(
     return loss
 
 
+def check_finite(model: PreTrainedModel) -> None:
+    """Refuse to keep broken weights.
+
+    Raises:
+        TrainingError: a parameter is not finite.
+    """
+    for name, p in model.named_parameters():
+        if not bool(torch.isfinite(p).all()):
+            raise TrainingError(f"weights {name!r} are not finite: lower the learning rate")
+
+
 def _advance(course: _Course, loss: float, tokens: int, seconds: float, config: FitConfig) -> None:
     course.step += 1
     course.tokens += tokens
@@ -259,10 +271,8 @@ def _check_examples(model: PreTrainedModel, examples: Sequence[Example]) -> None
             raise UserError(
                 f"example {i} has {e.length} tokens, the model reads {context}: shorten it or raise the model's context"
             )
-        if not (math.isfinite(e.weight) and e.weight >= 0.0):
-            raise UserError(
-                f"example {i} has weight {e.weight!r}: use a finite number of at least 0"
-            )
+        if not (math.isfinite(e.weight) and e.weight > 0.0):
+            raise UserError(f"example {i} has weight {e.weight!r}: use a finite number above 0")
 
 
 def _identity(
