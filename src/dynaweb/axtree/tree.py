@@ -13,12 +13,16 @@ cannot explain as it is (role "", name the whole line); `parse_tree` refuses suc
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
 from dynaweb.errors import DeltaError
 
 AttrValue: TypeAlias = str | bool | int | float | None
 Attrs: TypeAlias = tuple[tuple[str, AttrValue], ...]
+
+MAX_KNOWN_CHARS = 200
+"""Only lines up to this length are remembered, so that memory stays bounded (about 10 MB)."""
 
 _QUOTED = r"'(?:[^'\\\n]|\\[^\n])*'|\"(?:[^\"\\\n]|\\[^\n])*\""
 QUOTED = re.compile(_QUOTED)
@@ -191,7 +195,14 @@ def read_line(line: str) -> Node:
 
 def read_tree(text: str) -> Tree:
     """Any text as a tree: `render_tree(read_tree(text)) == text`."""
-    return tuple(map(read_line, text.split("\n")))
+    return tuple(
+        _known_line(line) if len(line) <= MAX_KNOWN_CHARS else read_line(line)
+        for line in text.split("\n")
+    )
+
+
+_known_line = lru_cache(maxsize=32_768)(read_line)
+"""Lines are values and the same ones come again and again, on every page of an episode."""
 
 
 def parse_tree(text: str) -> Tree:
