@@ -2,6 +2,7 @@
 
 import math
 import random
+from functools import cache
 
 from dynaweb.bench.results import (
     DepthRow,
@@ -281,6 +282,7 @@ def replays():
     )
 
 
+@cache
 def made_run():
     episodes = evaluated()
     return ReportData(
