@@ -15,11 +15,12 @@ PAGE = (
     "\t[2] checkbox 'x y', checked='true'\n"
     "\t[3] button 'Ok'"
 )
+PROMPT = f"<goal> Press Submit.\n<page>\n{PAGE}\n<did> click('13') button 'Submit'\n<change> [2] checked='true'"
 ACTIONS = "click('13')\nfill('14', 'Foo bar')\ngo_back()"
 
 
 def trained(vocab_size: int = 420) -> Tokenizer:
-    return train_tokenizer([PAGE, ACTIONS] * 4, vocab_size)
+    return train_tokenizer([PROMPT, ACTIONS] * 4, vocab_size)
 
 
 TOKENIZER = trained()
@@ -68,13 +69,17 @@ def test_a_word_is_the_same_tokens_wherever_it_stands(around: str) -> None:
         "'\n\t[",
         "', value='",
         "click('",
-        "', disabled",
-        "\n\t[",
+        "', disabled\n\t[",
+        "', checked='true'\n\t[",
         "', '",
+        "') button '",
+        "'\n<did> ",
+        "'\n<change> ",
+        "] checked='true'",
     ],
 )
 def test_what_pages_and_actions_repeat_is_one_token(piece: str) -> None:
-    assert piece in TOKENIZER.pieces(PAGE) + TOKENIZER.pieces(ACTIONS)
+    assert piece in TOKENIZER.pieces(PROMPT) + TOKENIZER.pieces(ACTIONS)
 
 
 def test_the_space_between_words_costs_nothing() -> None:

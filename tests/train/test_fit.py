@@ -14,7 +14,8 @@ from dynaweb.errors import StorageError, TrainingError, UserError
 from dynaweb.lm.model import ModelConfig, build_model
 from dynaweb.train.batch import Example
 from dynaweb.train.config import FitConfig, OptimizerConfig
-from dynaweb.train.fit import FitRow, accumulate_gradients, fit, learning_rate_scale
+from dynaweb.train.fit import FitRow, accumulate_gradients, fit
+from dynaweb.train.schedule import learning_rate_scale
 
 TINY = ModelConfig(hidden=16, layers=2, heads=2, ffn=32, context=64)
 VOCAB = 32

@@ -42,17 +42,24 @@ _WORD_START = re.compile(rf"(?<![{LETTER}])(?=[{LETTER}])")
 _IMPLIED_SPACE = re.compile(rf"(?<=[{LETTER}]) (?={WORD})")
 _MARK_AFTER_LETTER = re.compile(rf"(?<=[{LETTER}]){WORD}")
 
+VALUE: Final = rf"='(?:(?:{WORD}(?:true|false|mixed)|\${WORD}[a-z]+)'(?:\n\t*\[)?)?"
+
 # In order of preference. A piece that training does not merge falls apart into its parts.
 PIECES: Final = (
+    rf"'?\n?<{WORD}[a-z]+>(?:\n{WORD}RootWebArea '|[ \n])",  # newline <page> newline RootWebArea '
+    rf"['\]]?\n[.\t]*\[(?:\] {WORD}[A-Za-z]+(?: ')?)?",  # ' newline tab [
+    rf"'?\n[.\t]*{WORD}[A-Za-z]+ '",  # ' newline tab StaticText '
+    rf"\] -?{WORD}(?:{FLAGS})(?:{VALUE}|(?![{LETTER}])(?:\n\t*\[)?)",  # ] checked='true'
     rf"\] {WORD}[A-Za-z]+(?: ')?",  # ] button '
-    rf"['\"]?\n+\t*{WORD}[A-Za-z]+ '",  # ' newline tab StaticText '
-    rf"\n+(?:{WORD}[A-Za-z]+)+:[ \n]?",  # newline Goal:
-    rf"', {WORD}[a-z]+(?:='(?:{WORD}(?:true|false|mixed)'\n?\t*\[?)?)?",  # ', value='
-    rf", {WORD}(?:{FLAGS})(?:='(?:{WORD}(?:true|false|mixed)'\n?\t*\[?)?)?",  # , checked='true'
+    rf"'?, -?{WORD}(?:{FLAGS})(?:{VALUE}|(?![{LETTER}])(?:\n\t*\[)?)",  # ', value='
+    rf"', {WORD}[a-z]+(?:{VALUE})?",  # ', other='
+    rf"'\) (?:{WORD}[A-Za-z]+){{1,3}}(?: ')?",  # ') textbox after '
     rf"(?:{WORD}[a-z]+_?)+\((?:'|\))",  # click('
+    rf"[\n']*@{WORD}[a-z]+ [\['\"]?",  # @focus [
     rf"{WORD}?[{LETTER}]+",
     r"[0-9]",
-    rf"[^{LETTER}0-9{WORD}]+",
+    rf"['\]]?\n[^{LETTER}0-9{WORD}]*",
+    rf"(?:(?!['\]]?\n)[^{LETTER}0-9{WORD}])+",
 )
 
 

@@ -24,13 +24,14 @@ from transformers import PreTrainedModel
 
 from dynaweb.errors import StorageError, TrainingError, UserError
 from dynaweb.lm.model import context_length
-from dynaweb.train.batch import Example, all_batches, epoch_batches, split_batch
+from dynaweb.train.batch import Example, all_batches, split_batch
 from dynaweb.train.checkpoint import Json, latest_checkpoint, save_checkpoint
 from dynaweb.train.config import FitConfig as FitConfig
 from dynaweb.train.logprob import flat_logprobs
 from dynaweb.train.metrics import FitRow as FitRow
 from dynaweb.train.metrics import append_row, drop_rows_after
 from dynaweb.train.optimizer import Optimizer
+from dynaweb.train.schedule import learning_rate_scale, planned_steps
 
 CHECKPOINTS: Final = "checkpoints"
 METRICS: Final = "metrics.jsonl"
@@ -159,34 +160,6 @@ def _train(
                 {"course": dataclasses.asdict(course), **identity},
             )
             saved_at = time.monotonic()
-
-
-def learning_rate_scale(step: int, planned: int | None, config: FitConfig) -> float:
-    """Share of the peak rate at a step (counted from 0): a rise, a plateau, a line down to zero.
-
-    The plateau lets a training on the clock decide late how many steps it makes: what came before
-    does not depend on that number.
-    """
-    rise = min(1.0, (step + 1) / config.warmup_steps) if config.warmup_steps else 1.0
-    if planned is None or config.decay_fraction == 0.0:
-        return rise
-    return rise * min(1.0, (planned - step) / (planned * config.decay_fraction))
-
-
-def planned_steps(config: FitConfig, lengths: Sequence[int]) -> int | None:
-    """How many steps a configuration makes on examples of these lengths; None when the clock decides."""
-    if config.steps is not None:
-        return config.steps
-    if config.epochs is None:
-        return None
-    whole = int(config.epochs)
-    full = sum(
-        len(epoch_batches(lengths, config.batch_tokens, config.seed, e)) for e in range(whole)
-    )
-    part = (config.epochs - whole) * len(
-        epoch_batches(lengths, config.batch_tokens, config.seed, whole)
-    )
-    return max(1, full + round(part))
 
 
 def accumulate_gradients(
