@@ -96,7 +96,6 @@ class BrowserEnvironment:
         await self._site.begin(live, self._task, self._seed)
         await settle(live, self._config.settle_floor_ms, self._config.settle_cap_ms)
         self._goal = await self._site.goal(live, self._task)
-        self._tabs.home = live
         self._observation = await self._tabs.observe("")
         self._pool.prepare()
 
@@ -126,8 +125,7 @@ class BrowserEnvironment:
         refusal = await self._do(action, tabs)
         observation = await tabs.observe(refusal[1] if refusal is not None else "")
         fault = refusal[0] if refusal is not None else None
-        at_home = tabs.active is tabs.home
-        standing = await self._site.standing(tabs.active, self._task) if at_home else None
+        standing = await self._site.standing(tabs.active, self._task)
         ends = isinstance(action, SendMsgToUser | ReportInfeasible)
         return _result(observation, fault, standing, ends=ends)
 

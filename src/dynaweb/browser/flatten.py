@@ -38,7 +38,7 @@ CONTROLS = FIELDS | {
     "button", "link", "option", "tab", "menuitem", "menuitemcheckbox", "menuitemradio", "treeitem", "checkbox",
     "radio", "switch", "combobox", "listbox", "DisclosureTriangle", "ToggleButton", "PopUpButton",
 }  # fmt: skip
-FLAGS = ("disabled", "required", "readonly", "multiselectable")
+FLAGS = ("disabled", "required", "readonly", "multiselectable", "multiline")
 STATES = ("checked", "pressed")  # true, false or mixed
 MAX_NAME_FROM_TEXT = 100
 """Longest text, in characters, that becomes the name of the element around it."""

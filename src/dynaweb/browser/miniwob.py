@@ -26,17 +26,14 @@ NOT_TASKS = {
 """Pages of the package that BrowserGym leaves out, and why: they test reflexes, not the web."""
 
 NEEDS_MORE = {
-    task: 0.99
-    for task in (
-        "ascending-numbers",
-        "click-checkboxes",
-        "click-checkboxes-large",
-        "click-checkboxes-soft",
-        "click-checkboxes-transfer",
-        "find-greatest",
-        "odd-or-even",
-        "phone-book",
-    )
+    "ascending-numbers": 0.99,
+    "click-checkboxes": 0.99,
+    "click-checkboxes-large": 0.99,
+    "click-checkboxes-soft": 0.99,
+    "click-checkboxes-transfer": 0.99,
+    "find-greatest": 0.99,
+    "odd-or-even": 0.99,
+    "phone-book": 0.99,
 }
 """Success is a raw reward above this; every other task needs above 0. These pay for part of the work, e.g. for
 more right boxes than wrong ones: calling that success would teach that submitting at once is often enough."""

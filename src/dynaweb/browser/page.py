@@ -44,8 +44,8 @@ class LivePage:
         self.cdp = cdp
         self.crashed = False
         self.mouse: tuple[float, float] | None = None
-        self._loads = 0
-        self._loading = False
+        self.windows_opened = 0
+        """Windows that this page has asked for."""
         self._idle = asyncio.Event()
         self._idle.set()
         self._frame = ""
@@ -58,6 +58,7 @@ class LivePage:
         self.cdp.on("Page.frameStartedNavigating", self._starts)
         self.cdp.on("Page.frameStoppedLoading", self._stops)
         self.cdp.on("Page.frameNavigated", self._navigated)
+        self.cdp.on("Page.windowOpen", self._opens)
         frames, _ = await asyncio.gather(
             self.send("Page.getFrameTree"),
             self.send("Page.enable"),
@@ -82,7 +83,9 @@ class LivePage:
         frame = event.get("frame")
         if isinstance(frame, dict) and frame.get("id") == self._frame:
             self._world = None
-            self._loads += 1
+
+    def _opens(self, _: Mapping[str, Json]) -> None:
+        self.windows_opened += 1
 
     @property
     def loading(self) -> bool:

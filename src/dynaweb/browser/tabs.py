@@ -16,6 +16,7 @@ from dynaweb.records.trajectory import Fault
 
 MAX_TABS = 8
 BLANK = "about:blank"
+WINDOW_SEC = 3.0
 
 
 class Tabs:
@@ -24,13 +25,18 @@ class Tabs:
     def __init__(self, first: LivePage) -> None:
         """Begin with one tab."""
         self.context = first.page.context
-        self.home: LivePage | None = None
         self._tabs = [first]
         self._shown: list[Tab] = [Tab(url=BLANK, title="")]
         self._bids = [BidMap()]
         self._at = 0
         self._new: list[Page] = []
-        self.context.on("page", lambda page: self._new.append(page))
+        self._expected = 0
+        self._arrived = asyncio.Event()
+        self.context.on("page", self._arrives)
+
+    def _arrives(self, page: Page) -> None:
+        self._new.append(page)
+        self._arrived.set()
 
     @property
     def active(self) -> LivePage:
@@ -69,6 +75,10 @@ class Tabs:
         Raises:
             BrowserError: more tabs than an episode may have.
         """
+        asked = sum(t.windows_opened for t in self._tabs)
+        if asked > self._expected:
+            self._expected = asked
+            await self._wait_for_window()
         while self._new:
             page = self._new.pop(0)
             if page.is_closed() or any(t.page is page for t in self._tabs):
@@ -76,6 +86,16 @@ class Tabs:
             if len(self._tabs) >= MAX_TABS:
                 raise BrowserError(f"the page opened more than {MAX_TABS} tabs")
             self._add(await adopt_page(page))
+
+    async def _wait_for_window(self) -> None:
+        """The browser says at once that a window was asked for, and hands it over a little later."""
+        try:
+            async with asyncio.timeout(WINDOW_SEC):
+                while not self._new:
+                    self._arrived.clear()
+                    await self._arrived.wait()
+        except TimeoutError:
+            return  # it was blocked
 
     def _add(self, live: LivePage) -> None:
         self._tabs.append(live)
