@@ -118,7 +118,7 @@ def attempt_logps(
     *,
     budget: int,
     temperature: float,
-) -> list[Float[Tensor, " T"]]:
+) -> list[Float[Tensor, " _"]]:
     """Log-probability of every policy token of every attempt, without gradient, in order.
 
     Args:
@@ -127,7 +127,7 @@ def attempt_logps(
         budget: most positions in one forward pass.
         temperature: of the sampling distribution.
     """
-    result: list[Float[Tensor, " T"]] = [torch.empty(0)] * len(attempts)
+    result: list[Float[Tensor, " _"]] = [torch.empty(0)] * len(attempts)
     for indices in micro_batches(attempts, budget):
         some = [attempts[i] for i in indices]
         oversized = len(some) == 1 and padded_tokens(some[0]) > budget
@@ -139,7 +139,7 @@ def attempt_logps(
     return result
 
 
-def gather_tokens(chunk: Chunk, logp: Sequence[Float[Tensor, " T"]]) -> Float[Tensor, " T"]:
+def gather_tokens(chunk: Chunk, logp: Sequence[Float[Tensor, " _"]]) -> Float[Tensor, " T"]:
     """The chunk's part of per-attempt token values."""
     return torch.cat([logp[n][where] for n, where in chunk.slices])
 

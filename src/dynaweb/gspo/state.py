@@ -122,5 +122,5 @@ def _weights_checksum(model: PreTrainedModel) -> str:
     for name, parameter in model.named_parameters():
         digest.update(name.encode())
         data = parameter.detach().cpu().contiguous().view(torch.uint8)
-        digest.update(memoryview(data.numpy()))
+        digest.update(data.numpy().tobytes())
     return digest.hexdigest()
