@@ -12,7 +12,7 @@ class PlainSite:
         self.origins = (origin,)
 
     async def begin(self, live: LivePage, task: str, seed: int) -> None:
-        await live.goto(f"{self.origins[0]}/{task}.html")
+        await live.goto(f"{self.origins[0]}/{task}.html", must_exist=True)
 
     async def goal(self, live: LivePage, task: str) -> str:
         return f"Look at {task}."

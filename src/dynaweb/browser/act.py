@@ -10,7 +10,8 @@ from typing import TypeAlias, cast
 from playwright.async_api import Error as PlaywrightError
 
 from dynaweb.browser.flatten import BidMap
-from dynaweb.browser.page import Gone, Json, LivePage
+from dynaweb.browser.page import Gone, Json, LivePage, first_line
+from dynaweb.browser.scripts import FOCUS, POINT, PREPARE, SELECT
 from dynaweb.errors import BrowserError
 from dynaweb.records.action import (
     Action,
@@ -34,98 +35,6 @@ MODIFIERS = {"Alt": 1, "Control": 2, "ControlOrMeta": 2, "Meta": 4, "Shift": 8}
 BUTTONS = {"left": 1, "right": 2, "middle": 4}
 CLICKABLE = frozenset(BUTTONS)
 
-# `this` is the element. Gives the point to click, or says what is in the way.
-POINT = r"""async function() {
-  if (!this.isConnected) return {gone: true};
-  const el = this.nodeType === 1 ? this : this.parentElement;
-  if (el.tagName === 'OPTION' && !el.getClientRects().length) return {problem: 'is inside a closed list; use select_option'};
-  el.scrollIntoView({block: 'nearest', inline: 'nearest', behavior: 'instant'});
-  const boxes = [...el.getClientRects()].filter((r) => r.width > 0 && r.height > 0);
-  if (!boxes.length) return {problem: 'takes no space on the page'};
-  const inside = (hit) => {
-    for (let n = hit; n; n = n.parentNode || n.host) { if (n === el) return true; }
-    if (!hit) return false;
-    if (hit.contains(el) && hit.tagName === 'LABEL') return true;
-    return [...(el.labels || [])].some((l) => l.contains(hit));
-  };
-  const deepest = (x, y) => {
-    let hit = document.elementFromPoint(x, y);
-    while (hit && hit.shadowRoot) {
-      const next = hit.shadowRoot.elementFromPoint(x, y);
-      if (!next || next === hit) break;
-      hit = next;
-    }
-    return hit;
-  };
-  let cover = null;
-  for (const box of boxes) {
-    const left = Math.max(box.left, 0), right = Math.min(box.right, innerWidth);
-    const top = Math.max(box.top, 0), bottom = Math.min(box.bottom, innerHeight);
-    if (right <= left || bottom <= top) continue;
-    for (const [fx, fy] of [[.5, .5], [.25, .25], [.75, .75], [.1, .5], [.9, .5], [.5, .1], [.5, .9]]) {
-      const x = left + (right - left) * fx, y = top + (bottom - top) * fy, hit = deepest(x, y);
-      if (inside(hit)) return {x, y};
-      cover = cover || hit;
-    }
-  }
-  if (!cover) return {problem: 'cannot be scrolled into view'};
-  return {problem: 'is covered by a ' + cover.tagName.toLowerCase() + ' element'};
-}"""
-
-FOCUS = "function() { this.focus({preventScroll: false}); return this.isConnected; }"
-
-# Text inputs are selected, to be typed over by real input; pickers take their value at once.
-PREPARE = r"""function(value) {
-  if (!this.isConnected) return {gone: true};
-  this.focus();
-  const typed = ['text', 'search', 'url', 'tel', 'email', 'password', 'number'];
-  const fire = (kind) => this.dispatchEvent(new Event(kind, {bubbles: true, composed: true}));
-  if (this.tagName === 'TEXTAREA' || (this.tagName === 'INPUT' && typed.includes(this.type))) {
-    if (this.type === 'number' && value !== '' && Number.isNaN(Number(value))) return {problem: 'takes a number only'};
-    this.select();
-    return {typed: true, empty: this.value === '' && !(this.validity && this.validity.badInput)};
-  }
-  if (this.tagName === 'INPUT') {
-    const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set, before = this.value;
-    set.call(this, value);
-    if (value !== '' && this.value !== value && this.type !== 'range') {
-      set.call(this, before);
-      const form = {date: 'YYYY-MM-DD', time: 'HH:MM', month: 'YYYY-MM', week: 'YYYY-Www', color: '#rrggbb',
-                    'datetime-local': 'YYYY-MM-DDTHH:MM'}[this.type];
-      return {problem: form ? 'takes ' + form + ' only' : 'does not take this value'};
-    }
-    fire('input'); fire('change');
-    return {typed: false};
-  }
-  if (this.isContentEditable) {
-    const range = document.createRange();
-    range.selectNodeContents(this);
-    getSelection().removeAllRanges();
-    getSelection().addRange(range);
-    return {typed: true, empty: this.textContent === ''};
-  }
-  return {problem: 'cannot be filled; it is not a text field', editable: false};
-}"""
-
-SELECT = r"""function(wanted) {
-  if (!this.isConnected) return {gone: true};
-  if (this.tagName !== 'SELECT') return {problem: 'has no options to select'};
-  const clean = (t) => t.replace(/\s+/g, ' ').trim(), chosen = [];
-  for (const w of this.multiple ? wanted : wanted.slice(0, 1)) {
-    const all = [...this.options];
-    const o = all.find((x) => clean(x.label) === clean(w)) || all.find((x) => x.value === w);
-    if (!o) return {problem: 'has no option ' + JSON.stringify(w)};
-    if (o.disabled) return {problem: 'has option ' + JSON.stringify(w) + ' disabled'};
-    chosen.push(o);
-  }
-  this.focus();
-  const before = [...this.selectedOptions];
-  for (const o of this.options) o.selected = chosen.includes(o);
-  const same = before.length === chosen.length && before.every((o) => chosen.includes(o));
-  if (!same) for (const k of ['input', 'change']) this.dispatchEvent(new Event(k, {bubbles: true, composed: true}));
-  return {};
-}"""
-
 
 async def act(live: LivePage, action: Action, bids: BidMap) -> Refusal | None:
     """Do it. Page-level actions (history, tabs, waiting) belong to the environment.
@@ -142,9 +51,7 @@ async def act(live: LivePage, action: Action, bids: BidMap) -> Refusal | None:
     except Gone:
         return Fault.IMPOSSIBLE, "the element is gone from the page"
     except PlaywrightError as error:
-        raise BrowserError(
-            f"{type(action).__name__}: {(str(error).splitlines() or ['failed'])[0]}"
-        ) from error
+        raise BrowserError(f"{type(action).__name__}: {first_line(error)}") from error
 
 
 def _backend(bids: BidMap, bid: str) -> int:

@@ -12,7 +12,7 @@ from playwright.async_api import Browser, BrowserContext, Playwright, async_play
 from playwright.async_api import Error as PlaywrightError
 
 from dynaweb.browser.config import BrowserConfig
-from dynaweb.browser.page import LivePage, clock_script, open_page
+from dynaweb.browser.page import LivePage, clock_script, first_line, open_page
 from dynaweb.errors import BrowserError, MissingDependencyError
 
 log = logging.getLogger(__name__)
@@ -113,7 +113,7 @@ class BrowserPool:
             )
         except PlaywrightError as error:
             raise MissingDependencyError(
-                f"Chromium at {path or 'Playwright folder'!r} does not start ({_first_line(error)}): {HOW_TO_INSTALL}"
+                f"Chromium at {path or 'Playwright folder'!r} does not start ({first_line(error)}): {HOW_TO_INSTALL}"
             ) from error
 
     def _host_rules(self) -> list[str]:
@@ -158,7 +158,7 @@ class BrowserPool:
             )
             await context.add_init_script(clock_script())
         except PlaywrightError as error:
-            raise BrowserError(f"no new browser context: {_first_line(error)}") from error
+            raise BrowserError(f"no new browser context: {first_line(error)}") from error
         return await open_page(context)
 
     def discard(self, context: BrowserContext) -> None:
@@ -180,7 +180,7 @@ class BrowserPool:
                 async with asyncio.timeout(10):
                     await browser.close()
             except (PlaywrightError, TimeoutError) as error:
-                log.warning("Chromium did not close by itself: %s", _first_line(error))
+                log.warning("Chromium did not close by itself: %s", first_line(error))
         if playwright is not None:
             await playwright.stop()
 
@@ -190,8 +190,4 @@ async def _close_context(context: BrowserContext) -> None:
         async with asyncio.timeout(10):
             await context.close()
     except (PlaywrightError, TimeoutError) as error:
-        log.debug("context did not close: %s", _first_line(error))
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
+        log.debug("context did not close: %s", first_line(error))

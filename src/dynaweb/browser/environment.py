@@ -20,6 +20,7 @@ from dynaweb.browser.act import TABLE, Refusal, act
 from dynaweb.browser.chromium import BrowserPool
 from dynaweb.browser.config import BrowserConfig
 from dynaweb.browser.miniwob import MiniwobSite
+from dynaweb.browser.page import first_line
 from dynaweb.browser.pages import PageServer, miniwob_root
 from dynaweb.browser.settle import settle
 from dynaweb.browser.site import Site, Standing
@@ -185,7 +186,7 @@ class BrowserEnvironment:
             ) from error
         except PlaywrightError as error:
             await self._leave()
-            raise BrowserError(f"{what}: {(str(error).splitlines() or ['failed'])[0]}") from error
+            raise BrowserError(f"{what}: {first_line(error)}") from error
         except BrowserError as error:
             await self._leave()
             raise BrowserError(f"{what}: {error}") from error

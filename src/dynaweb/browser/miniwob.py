@@ -7,6 +7,7 @@ need all of it: `find-greatest` gives 0.1 to any card (BrowserGym issue 392).
 """
 
 import json
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import cast
@@ -96,14 +97,8 @@ def check_task(task: str) -> str:
         return name
     if name in NOT_TASKS:
         raise UserError(f"task {task!r} is left out: it {NOT_TASKS[name]}")
-    near = sorted(miniwob_tasks(), key=lambda t: (-_shared(t, name), t))[:3]
+    near = get_close_matches(name, miniwob_tasks(), n=3, cutoff=0.0)
     raise UserError(f"no MiniWoB++ task {task!r}; did you mean {', '.join(near)}?")
-
-
-def _shared(a: str, b: str) -> int:
-    return len(
-        {a[i : i + 3] for i in range(len(a) - 2)} & {b[i : i + 3] for i in range(len(b) - 2)}
-    )
 
 
 def succeeded(task: str, raw_reward: float) -> bool:
@@ -128,7 +123,7 @@ class MiniwobSite:
         name = check_task(task)
         if not 0 <= seed < MAX_SEED:
             raise UserError(f"seed {seed!r} is out of range: use 0 to {MAX_SEED - 1}")
-        await live.goto(self._url(name))
+        await live.goto(self._url(name), must_exist=True)
         await live.evaluate(START % seed)
 
     async def goal(self, live: LivePage, task: str) -> str:

@@ -31,6 +31,11 @@ def clock_script() -> str:
     return text.replace("__EPOCH_MS__", str(EPOCH_MS))
 
 
+def first_line(error: BaseException) -> str:
+    """What an error says, without its call log."""
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
 class Gone(Exception):  # noqa: N818  # not an error of ours: the element left the page
     """The element is no longer part of the page."""
 
@@ -105,21 +110,25 @@ class LivePage:
         try:
             answer: JsonObject = await self.cdp.send(method, dict(params or {}))
         except PlaywrightError as error:
-            raise BrowserError(f"{method}: {(str(error).splitlines() or ['failed'])[0]}") from error
+            raise BrowserError(f"{method}: {first_line(error)}") from error
         return answer
 
-    async def goto(self, url: str) -> None:
+    async def goto(self, url: str, *, must_exist: bool = False) -> None:
         """Open an address and wait for its load event.
+
+        Args:
+            url: where to go.
+            must_exist: an error status is a fault of ours, not a page to show.
 
         Raises:
             BrowserError: it could not be loaded.
         """
         try:
-            await self.page.goto(url, wait_until="load", timeout=0)
+            response = await self.page.goto(url, wait_until="load", timeout=0)
         except PlaywrightError as error:
-            raise BrowserError(
-                f"cannot open {url!r}: {(str(error).splitlines() or ['failed'])[0]}"
-            ) from error
+            raise BrowserError(f"cannot open {url!r}: {first_line(error)}") from error
+        if must_exist and response is not None and not response.ok:
+            raise BrowserError(f"cannot open {url!r}: the server says {response.status}")
 
     async def evaluate(self, expression: str) -> Json:
         """A JavaScript expression in the page's own world; promises are awaited.
@@ -200,7 +209,7 @@ async def open_page(context: BrowserContext) -> LivePage:
     try:
         page = await context.new_page()
     except PlaywrightError as error:
-        raise BrowserError(f"no new tab: {(str(error).splitlines() or ['failed'])[0]}") from error
+        raise BrowserError(f"no new tab: {first_line(error)}") from error
     return await adopt_page(page)
 
 
@@ -213,8 +222,6 @@ async def adopt_page(page: Page) -> LivePage:
     try:
         live = LivePage(page, await page.context.new_cdp_session(page))
     except PlaywrightError as error:
-        raise BrowserError(
-            f"no session with the tab: {(str(error).splitlines() or ['failed'])[0]}"
-        ) from error
+        raise BrowserError(f"no session with the tab: {first_line(error)}") from error
     await live.begin()
     return live

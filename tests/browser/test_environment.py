@@ -1,0 +1,216 @@
+"""What can go wrong with a real page, and what must hold whatever the page does."""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from tests.browser.plain import PlainSite, bid, said
+
+from dynaweb.browser.chromium import BrowserPool, find_chromium
+from dynaweb.browser.config import BrowserConfig
+from dynaweb.browser.environment import BrowserEnvironment
+from dynaweb.browser.pages import PageServer
+from dynaweb.errors import BrowserError, MissingDependencyError, UserError
+from dynaweb.records.action import Click, Noop
+from dynaweb.records.trajectory import Fault
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
+
+
+async def test_what_only_the_page_knows_is_a_fault(env: BrowserEnvironment) -> None:
+    page = await env.reset("hard", 0)
+    result = await env.step(Click(bid(page, "Under")))
+    assert result.fault is Fault.IMPOSSIBLE
+    assert "covered by a div" in result.observation.last_action_error
+    result = await env.step(Click(bid(page, "Remove")))
+    assert result.fault is None and "Remove" not in result.observation.tree
+    assert (await env.step(Click(bid(page, "Remove")))).fault is Fault.MISSING_ELEMENT
+    assert (await env.step(Noop(0.0))).observation.last_action_error == ""
+
+
+async def test_an_option_of_a_closed_list_says_what_to_use(env: BrowserEnvironment) -> None:
+    page = await env.reset("controls", 0)
+    result = await env.step(Click(bid(page, "Pear")))
+    assert result.fault is Fault.IMPOSSIBLE
+    assert "select_option" in result.observation.last_action_error
+
+
+async def test_delayed_and_animated_changes_are_waited_for(env: BrowserEnvironment) -> None:
+    page = await env.reset("hard", 0)
+    assert said(await env.step(Click(bid(page, "Late")))) == "late"
+    assert said(await env.step(Click(bid(page, "Ticks")))) == "tick 30"
+
+
+async def test_a_page_that_never_rests_is_the_same_every_time(env: BrowserEnvironment) -> None:
+    seen = []
+    for _ in range(2):
+        page = await env.reset("hard", 0)
+        seen.append(said(await env.step(Click(bid(page, "Loop")))))
+    assert seen[0] == seen[1] != "start"
+
+
+async def test_alerts_do_not_block(env: BrowserEnvironment) -> None:
+    page = await env.reset("hard", 0)
+    assert said(await env.step(Click(bid(page, "Alert")))) == "after alert"
+
+
+async def test_shadow_dom_is_seen_and_clicked(env: BrowserEnvironment) -> None:
+    page = await env.reset("shadow", 0)
+    assert said(await env.step(Click(bid(page, "Inside")))) == "clicked inside"
+
+
+async def test_looking_leaves_no_mark(env: BrowserEnvironment) -> None:
+    for task in ("controls", "hard", "shadow"):
+        await env.reset(task, 0)
+        tabs = env._tabs
+        assert tabs is not None
+        before = await tabs.active.evaluate("document.documentElement.outerHTML")
+        await tabs.observe("")
+        await tabs.observe("")
+        assert await tabs.active.evaluate("document.documentElement.outerHTML") == before
+
+
+async def test_nothing_of_one_episode_is_in_the_next(env: BrowserEnvironment) -> None:
+    for _ in range(2):
+        page = await env.reset("stain", 0)
+        assert said(page) == "cookie none, store none"
+        await env.step(Click(bid(page, "Stain")))
+
+
+async def test_replay_gives_the_same_page_and_bids(env: BrowserEnvironment) -> None:
+    page = await env.reset("controls", 0)
+    for name in ("Go", "a word", "Second page"):
+        page = (await env.step(Click(bid(page, name)))).observation
+    await env.step(Click("999"))
+    state = await env.snapshot()
+    assert len(state.prefix) == len(state.past) == 4
+    await env.reset("hard", 0)
+    assert await env.restore(state) == state.observation
+
+
+async def test_a_step_without_an_episode_is_named(pool: BrowserPool, server: PageServer) -> None:
+    env = BrowserEnvironment(pool, PlainSite(server.origin))
+    with pytest.raises(BrowserError, match="call reset first"):
+        await env.step(Click("1"))
+    with pytest.raises(BrowserError, match="call reset first"):
+        await env.snapshot()
+    await env.close()
+    await env.close()
+
+
+async def test_a_page_that_is_not_there_is_named(env: BrowserEnvironment) -> None:
+    with pytest.raises(BrowserError, match="no-such"):
+        await env.reset("no-such", 0)
+    assert (await env.reset("second", 0)).title == "Second"
+
+
+async def test_a_spinning_page_meets_a_deadline_and_the_next_reset_works(
+    server: PageServer,
+) -> None:
+    pool = BrowserPool(BrowserConfig(deadline_sec=8.0, prefetch=0))
+    env = BrowserEnvironment(pool, PlainSite(server.origin))
+    try:
+        page = await env.reset("hard", 0)
+        begun = asyncio.get_running_loop().time()
+        with pytest.raises(BrowserError, match="8 s"):
+            await env.step(Click(bid(page, "Spin")))
+        assert asyncio.get_running_loop().time() - begun < 16
+        assert (await env.reset("second", 0)).title == "Second"
+    finally:
+        await pool.close()
+
+
+async def test_a_killed_browser_is_named_and_comes_back(server: PageServer) -> None:
+    before = _children()
+    pool = BrowserPool(BrowserConfig(deadline_sec=20.0))
+    env = BrowserEnvironment(pool, PlainSite(server.origin))
+    try:
+        page = await env.reset("hard", 0)
+        for pid in _chromiums(_children() - before):
+            os.kill(pid, signal.SIGKILL)
+        with pytest.raises(BrowserError):
+            await env.step(Click(bid(page, "Late")))
+        page = await env.reset("hard", 0)
+        assert said(await env.step(Click(bid(page, "Late")))) == "late"
+    finally:
+        await env.close()
+        await pool.close()
+    for _ in range(50):
+        if not _children() - before:
+            break
+        await asyncio.sleep(0.1)
+    assert not _children() - before, "no process is left behind"
+
+
+async def test_many_side_by_side_do_not_mix(pool: BrowserPool, server: PageServer) -> None:
+    async def attempt(name: str) -> str:
+        env = BrowserEnvironment(pool, PlainSite(server.origin))
+        page = await env.reset("controls", 0)
+        shown = await env.step(Click(bid(page, name)))
+        await env.close()
+        return said(shown)
+
+    names = ["Go", "a word", "Go", "a word"]
+    found = await asyncio.gather(*map(attempt, names))
+    assert found == ["click trusted", "word", "click trusted", "word"]
+
+
+async def test_a_browser_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(MissingDependencyError, match="apt-get install chromium-headless-shell"):
+        find_chromium(str(tmp_path / "chrome"))
+    broken = tmp_path / "chrome"
+    broken.write_text("#!/bin/sh\nexit 1\n")
+    broken.chmod(0o755)
+    pool = BrowserPool(BrowserConfig(executable=str(broken)))
+    with pytest.raises(MissingDependencyError, match="does not start"):
+        await pool.start()
+    await pool.close()
+
+
+@pytest.mark.parametrize(
+    ("field", "bad"),
+    [
+        ("deadline_sec", 0.0),
+        ("width_px", -1),
+        ("settle_floor_ms", 2000),
+        ("noop_cap_ms", -1),
+        ("prefetch", 99),
+    ],
+)
+async def test_settings_are_checked(field: str, bad: float) -> None:
+    with pytest.raises(UserError, match=field):
+        BrowserConfig(**{field: bad})
+
+
+def _children() -> set[int]:
+    """Processes below this one."""
+    parent: dict[int, int] = {}
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                parent[int(folder.name)] = int(
+                    (folder / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()[1]
+                )
+            except OSError:
+                continue
+    found: set[int] = set()
+    fresh = {os.getpid()}
+    while fresh:
+        fresh = {pid for pid, above in parent.items() if above in fresh} - found
+        found |= fresh
+    return found
+
+
+def _chromiums(pids: set[int]) -> list[int]:
+    """Those that are a browser's first process."""
+    found = []
+    for pid in pids:
+        try:
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
+        except OSError:
+            continue
+        if "chrom" in words[0] and not any(w.startswith("--type=") for w in words):
+            found.append(pid)
+    return found
