@@ -1,3 +1,5 @@
+import time
+
 import pytest
 from hypothesis import assume, given, settings
 from tests.axtree.pages import actions, pairs, trees, wild_trees
@@ -5,11 +7,14 @@ from tests.axtree.pages import actions, pairs, trees, wild_trees
 from dynaweb.axtree.apply import apply
 from dynaweb.axtree.diff import diff, without_renumbering
 from dynaweb.axtree.same import same_page
+from dynaweb.axtree.text import print_delta
 from dynaweb.axtree.tree import parse_tree, read_tree, render_tree
 from dynaweb.errors import DeltaError
 from dynaweb.records.action import Click, Fill, Noop
 from dynaweb.records.delta import Deleted, Delta, DeltaKind, Updated
 from dynaweb.records.observation import Observation
+
+pytestmark = pytest.mark.filterwarnings("ignore:Do not use the `random` module")
 
 
 def page(tree: str, **given) -> Observation:
@@ -111,3 +116,45 @@ def test_another_page_is_a_kind_of_its_own():
 def test_a_line_that_cannot_be_placed_is_named():
     with pytest.raises(DeltaError, match="line 2"):
         parse_tree("RootWebArea 'T'\n\t[3 button 'x'")
+
+
+def test_a_page_of_the_same_form_is_other_names_in_the_same_places():
+    book = "RootWebArea 'T'\n\t[1] heading 'Etti'\n\tStaticText 'Phone:'\n\t[2] link '531'\n\t[3] link '>'"
+    after = "RootWebArea 'T'\n\t[4] heading 'Casie'\n\tStaticText 'Phone:'\n\t[5] link '470'\n\t[6] link '>'"
+    found = without_renumbering(diff(page(book), Click("3"), page(after)))
+    assert print_delta(found) == "[1] 'Casie'\n[2] '470'"
+
+
+def test_content_that_was_made_again_is_new_as_a_whole():
+    tab = "RootWebArea 'T'\n\t[1] tab 'A', selected='true'\n\t[2] tab 'B'\n\t[{0}] tabpanel ''\n\t\tStaticText '{1}'\n\t\t[{2}] link '{3}'\n\t\tStaticText '{4}'"
+    before, after = (
+        page(tab.format(3, "one", 4, "two", "three")),
+        page(tab.format(5, "four", 6, "five", "six")),
+    )
+    found = print_delta(without_renumbering(diff(before, Click("2"), after)))
+    assert (
+        found
+        == "-[3]\n+[2]\n\t[] tabpanel ''\n\t\tStaticText 'four'\n\t\t[] link 'five'\n\t\tStaticText 'six'"
+    )
+
+
+def test_a_row_of_gone_elements_is_one_line_however_long():
+    listed = "\n".join(f"\t[{i}] listitem 'item {i}', clickable" for i in range(3, 30))
+    before = page(f"RootWebArea 'T'\n\t[1] textbox 'Tags:'\n\t[2] button 'Submit'\n{listed}")
+    after = page("RootWebArea 'T'\n\t[1] textbox 'Tags:', value='item 7'\n\t[2] button 'Submit'")
+    assert print_delta(diff(before, Click("7"), after)) == "[1] value='$n'\n-[3]..[29]"
+
+
+def test_time_grows_linearly_with_the_page():
+    def seconds(lines: int) -> float:
+        text = "\n".join(
+            f"\t[{i}] row 'r{i}'\n\t\tStaticText 'item {i * 7 % 1000}'" for i in range(lines // 2)
+        )
+        before = page(f"RootWebArea 'T'\n{text}")
+        after = page(before.tree.replace("item 77'", "other'"))
+        began = time.process_time()
+        apply(before, Noop(), diff(before, Noop(), after))
+        return time.process_time() - began
+
+    small = min(seconds(1_000) for _ in range(3))
+    assert min(seconds(10_000) for _ in range(2)) < 30 * small

@@ -8,7 +8,7 @@ from urllib.parse import urldefrag
 
 from dynaweb.axtree.apply import LITERAL, frame
 from dynaweb.axtree.edit import WHOLE_PAGE, Edited, edit
-from dynaweb.axtree.match import Match, match
+from dynaweb.axtree.match import Match, match, survivors
 from dynaweb.axtree.place import addresses
 from dynaweb.axtree.tree import Tree, read_tree
 from dynaweb.axtree.treediff import TreeDiff, new_line
@@ -41,7 +41,7 @@ def diff(
         return Delta(kind=DeltaKind.TERMINAL)
     old, new = read_tree(before.tree), read_tree(after.tree)
     pairs = match(old, new)
-    kind = page_kind(before, after, pairs, len(new))
+    kind = page_kind(before, after, old, new, pairs)
     delta = (
         _whole(kind, old, new, action)
         if kind in WHOLE_PAGE
@@ -54,17 +54,18 @@ def diff(
     return replace(delta, kind=DeltaKind.NONE) if _is_empty(delta) else delta
 
 
-def page_kind(before: Observation, after: Observation, pairs: Match, lines_after: int) -> DeltaKind:
+def page_kind(
+    before: Observation, after: Observation, old: Tree, new: Tree, pairs: Match
+) -> DeltaKind:
     """Local, or another page, by what survived; `none` is found out by looking at the change."""
     if len(after.tabs) > len(before.tabs) > 0:
         return DeltaKind.NEW_TAB
     if after.active_tab != before.active_tab or len(after.tabs) != len(before.tabs):
         return DeltaKind.FULL_PAGE
     moved_on = urldefrag(after.url).url != urldefrag(before.url).url
-    survivors = sum(1 for j in pairs[1:] if j is not None)
-    sizes = (len(pairs) - 1, lines_after - 1)
+    sizes = (len(old) - 1, len(new) - 1)
     wanted = FULL_PAGE_SHARE_NEW_URL * max(sizes) if moved_on else FULL_PAGE_SHARE * min(sizes)
-    return DeltaKind.FULL_PAGE if survivors < wanted else DeltaKind.LOCAL
+    return DeltaKind.FULL_PAGE if survivors(old, new, pairs) < wanted else DeltaKind.LOCAL
 
 
 def without_renumbering(delta: Delta) -> Delta:

@@ -3,13 +3,13 @@
 A bid is identity while it is stable. Where a page was renumbered (most elements of one bid differ
 in role or name) bids say nothing, and elements are assigned by what they are and where they stand,
 so that renumbered pages don't read as all new (papers F5; WMA's transition-focused abstraction).
-Lines without a bid, and elements that a page has made again, are assigned top-down: only below
-elements that are the same.
+Everything else is assigned top-down, below elements that are the same: whether a page changed an
+element or made it again is not to be seen on it, so a change should not depend on it.
 """
 
 from collections.abc import Callable, Hashable
 
-from dynaweb.axtree.align import align
+from dynaweb.axtree.align import align, increasing
 from dynaweb.axtree.place import parents
 from dynaweb.axtree.tree import Node, Tree
 
@@ -18,7 +18,11 @@ STABLE_SHARE = 0.5
 and name in both (ours)."""
 
 REMADE_SHARE = 0.5
-"""An element that was made again is the same only if this share of what lies below it is (ours)."""
+"""An element that was made again is the same only if this share of what lies below it still says the
+same (ours)."""
+
+REMADE_LINES = 3
+"""With fewer lines below it an element that was made again is always the same (ours)."""
 
 Match = list[int | None]
 """For each old line the new line that is the same element."""
@@ -38,7 +42,7 @@ class _Matcher:
 
     def run(self) -> Match:
         shared, stable = self._match_bids()
-        self._pair_below(stable)
+        self._pair_below()
         for i, j in shared if stable else []:
             if self._to[i] is None and not self._taken[j]:
                 self._pair(i, j)
@@ -61,35 +65,43 @@ class _Matcher:
                 self._pair(i, j)
         return shared, True
 
-    def _pair_below(self, stable: bool) -> None:
+    def _pair_below(self) -> None:
         """Pair what lies directly below paired elements: equal lines, equal elements, equal roles."""
         below_old, below_new = _below(self._old_parents), _below(self._new_parents)
-        self._align(below_old[-1], below_new[-1], stable)
+        self._align(below_old[-1], below_new[-1])
         for i in range(len(self._old)):
             j = self._to[i]
             if j is not None and below_old[i] and below_new[j]:
-                self._align(below_old[i], below_new[j], stable)
+                self._align(below_old[i], below_new[j])
 
-    def _align(self, olds: list[int], news: list[int], stable: bool) -> None:
+    def _align(self, olds: list[int], news: list[int]) -> None:
+        """Pair lines of two rows in order: never across lines that are paired already."""
         passes: list[Callable[[Node], Hashable]] = [_line, _element, _kind]
         for key in passes:
-            lone = stable and key is _kind
-            left = [
-                i
-                for i in olds
-                if self._to[i] is None and not (lone and self._old[i].bid is not None)
-            ]
-            right = [
-                j
-                for j in news
-                if not self._taken[j] and not (lone and self._new[j].bid is not None)
-            ]
-            if not left or not right:
-                continue
-            for a, b in align(
-                [key(self._old[i]) for i in left], [key(self._new[j]) for j in right]
-            ):
-                self._pair(left[a], right[b])
+            for left, right in self._gaps(olds, news):
+                for a, b in align(
+                    [key(self._old[i]) for i in left], [key(self._new[j]) for j in right]
+                ):
+                    self._pair(left[a], right[b])
+
+    def _gaps(self, olds: list[int], news: list[int]) -> list[tuple[list[int], list[int]]]:
+        """Unpaired lines of two rows, between neighbours of a longest run of pairs in order."""
+        place = {j: y for y, j in enumerate(news)}
+        paired = [
+            (x, place[j])
+            for x, i in enumerate(olds)
+            if (j := self._to[i]) is not None and j in place
+        ]
+        spine = [paired[k] for k in increasing([y for _, y in paired])]
+        gaps: list[tuple[list[int], list[int]]] = []
+        a = c = 0
+        for x, y in [*spine, (len(olds), len(news))]:
+            left = [i for i in olds[a:x] if self._to[i] is None]
+            right = [j for j in news[c:y] if not self._taken[j]]
+            if left and right:
+                gaps.append((left, right))
+            a, c = x + 1, y + 1
+        return gaps
 
     def _give_up_remade(self) -> None:
         """Unpair elements that were made again and hold mostly something else, with all below."""
@@ -99,15 +111,27 @@ class _Matcher:
             up = self._old_parents[i]
             if up >= 0:
                 size[up] += size[i] + 1
-                kept[up] += kept[i] + (self._to[i] is not None)
+                kept[up] += kept[i] + self._says_the_same(i)
         given_up: set[int] = set()
         for i, up in enumerate(self._old_parents):
             j = self._to[i]
             remade = j is not None and self._old[i].bid != self._new[j].bid
-            if up in given_up or (remade and kept[i] < REMADE_SHARE * size[i]):
+            if up in given_up or (
+                remade and size[i] >= REMADE_LINES and kept[i] < REMADE_SHARE * size[i]
+            ):
                 given_up.add(i)
                 if remade or self._old[i].bid is None:
                     self._to[i] = None
+
+    def _says_the_same(self, i: int) -> bool:
+        j = self._to[i]
+        return j is not None and _element(self._old[i]) == _element(self._new[j])
+
+
+def survivors(old: Tree, new: Tree, pairs: Match) -> int:
+    """Lines below the root that are still there under the same role and name."""
+    both = [(old[i], new[j]) for i, j in enumerate(pairs) if i and j is not None]
+    return sum(_element(a) == _element(b) for a, b in both)
 
 
 def _below(above: list[int]) -> dict[int, list[int]]:
