@@ -4,7 +4,7 @@ import pytest
 from tests.conformance.toy import TASKS, ToyEnvironment
 
 from dynaweb.collect.run import CollectConfig, read_trajectories
-from dynaweb.errors import StorageError, UserError
+from dynaweb.errors import BrowserError, StorageError, UserError
 from dynaweb.evaluate.plan import PLAN_FILE, Comparison, EvaluationPlan
 from dynaweb.evaluate.results import RESULTS_FILE, EvaluationResults
 from dynaweb.evaluate.run import analyse_folder, episodes_file, evaluate_arm, run_evaluation
@@ -86,3 +86,38 @@ async def test_arms_without_agents_are_named(tmp_path):
         await run_evaluation(PLAN, tmp_path, {"idle": Idle}, ToyEnvironment, CollectConfig())
     with pytest.raises(UserError, match="no arm 'dozing'"):
         await evaluate_arm(PLAN, "dozing", tmp_path, Idle(), ToyEnvironment, CollectConfig())
+
+
+class Flaky(ToyEnvironment):
+    """Its browser dies at every second reset."""
+
+    resets = 0
+
+    async def reset(self, task, seed, start=None):
+        Flaky.resets += 1
+        if Flaky.resets % 2:
+            raise BrowserError("it died")
+        return await super().reset(task, seed, start)
+
+
+class Dead(ToyEnvironment):
+    async def reset(self, task, seed, start=None):
+        raise BrowserError("it is dead")
+
+
+async def test_a_browser_that_dies_costs_no_arm_a_failure(tmp_path):
+    Flaky.resets = 0
+    flaky = await run_evaluation(PLAN, tmp_path / "a", AGENTS, Flaky, CollectConfig(workers=1))
+    steady = await run_evaluation(PLAN, tmp_path / "b", AGENTS, ToyEnvironment, CollectConfig())
+    assert flaky == steady
+    assert len(read_trajectories(episodes_file(tmp_path / "a", "keen"))) == 12
+
+
+async def test_what_stays_unknown_is_counted_and_never_zero(tmp_path):
+    await evaluate_arm(PLAN, "idle", tmp_path, Idle(), Dead, CollectConfig(retries=1))
+    await evaluate_arm(PLAN, "keen", tmp_path, Keen(), ToyEnvironment, CollectConfig())
+    results = analyse_folder(tmp_path)
+    assert (results.arms[0].rate.n, results.arms[0].rate.unknown) == (0, 6)
+    assert results.arms[0].rate.rate is None
+    assert results.comparisons[0].paired.difference is None
+    assert results.comparisons[0].paired.left_out == 6

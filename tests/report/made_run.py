@@ -152,13 +152,13 @@ def curves():
         )
 
     return (
-        Curve(metric="reward_mean", source="dream", points=points(0.45, 0.82, 0.04)),
-        Curve(metric="reward_mean", source="expert", points=points(1.0, 1.0, 0.0)),
-        Curve(metric="advantage_mean", source="dream", points=points(-0.4, -0.15, 0.05)),
-        Curve(metric="advantage_mean", source="expert", points=points(0.5, 0.2, 0.05)),
-        Curve(metric="clipped_fraction", source="all", points=points(0.1, 0.22, 0.03)),
-        Curve(metric="zero_variance_fraction", source="all", points=points(0.2, 0.45, 0.05)),
-        Curve(metric="steps_mean", source="dream", points=points(3.1, 2.4, 0.15)),
+        Curve(metric="reward", source="dream", points=points(0.45, 0.82, 0.04)),
+        Curve(metric="reward", source="expert", points=points(1.0, 1.0, 0.0)),
+        Curve(metric="advantage", source="dream", points=points(-0.4, -0.15, 0.05)),
+        Curve(metric="advantage", source="expert", points=points(0.5, 0.2, 0.05)),
+        Curve(metric="update/clip_fraction", source="all", points=points(0.1, 0.22, 0.03)),
+        Curve(metric="groups_no_variance", source="all", points=points(0.2, 0.45, 0.05)),
+        Curve(metric="steps", source="dream", points=points(3.1, 2.4, 0.15)),
     )
 
 

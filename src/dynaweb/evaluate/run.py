@@ -108,8 +108,8 @@ def episodes_file(folder: Path, arm: str) -> Path:
 
 
 def last_attempts(trajectories: tuple[Trajectory, ...]) -> tuple[Trajectory, ...]:
-    """One attempt a page: the last one, as earlier ones were broken off by the world."""
-    return tuple({(t.task, t.seed): t for t in trajectories}.values())
+    """The last attempt at every job: the ones before it were broken off by the world (collect.run)."""
+    return tuple({t.trajectory_id.split("~")[0]: t for t in trajectories}.values())
 
 
 def _require_plan_first(folder: Path) -> None:

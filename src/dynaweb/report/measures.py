@@ -17,6 +17,21 @@ from dynaweb.report.words import NONE, duration, number
 
 SOURCES = ("live", "dream", "expert", "all")
 
+FIRST = (
+    "reward",
+    "audit/precision",
+    "advantage",
+    "clip_fraction",
+    "steps",
+    "policy_tokens",
+    "update/loss",
+    "update/kl",
+    "update/grad_norm",
+    "groups_trained",
+    "groups_no_variance",
+)
+"""Curves shown before the reader asks for more, in this order."""
+
 
 def learning_section(data: ReportData) -> Html:
     """Curves of every metric, by source."""
@@ -24,10 +39,9 @@ def learning_section(data: ReportData) -> Html:
     heading = "Learning curves"
     if not data.curves:
         return section("learning", heading, intro, missing("training", "metrics.jsonl"))
-    by_source = {c.metric for c in data.curves if c.source != "all"}
     metrics = list(dict.fromkeys(c.metric for c in data.curves))
     sources = [s for s in SOURCES if any(c.source == s for c in data.curves)]
-    first = [m for m in metrics if m in by_source] or metrics
+    first = [m for m in FIRST if m in metrics] or metrics
     rest = [m for m in metrics if m not in first]
     return section(
         "learning",

@@ -101,7 +101,7 @@ def _glyph() -> Html:
 
 
 def _footer() -> Html:
-    keys = [("t", "light or dark"), ("\u2190 \u2192", "step"), ("\u2191 \u2193", "trajectory")]
+    keys = [("t", "light or dark"), ("\u2190 \u2192", "step"), ("j k", "trajectory")]
     return tag(
         "footer",
         tag("p", [[tag("kbd", k), f"{THIN}{what}  "] for k, what in keys], cls="keys"),
