@@ -38,6 +38,7 @@ def read_reply(text: str) -> Reply:
             "", None, Fault.NO_ACTION, f"the reply has {len(text)} characters; write one action"
         )
     whole = text.strip()
+    candidate: str | None
     if _CALL_START.match(whole) and "\n" not in whole:
         candidate, thought = whole, ""  # a bare call: quotes inside it are its own
     else:

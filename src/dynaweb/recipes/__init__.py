@@ -1,0 +1,1 @@
+"""Whole runs as functions, and what joins several stages."""

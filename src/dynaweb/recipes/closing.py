@@ -1,0 +1,129 @@
+"""The last stage: what only the recipe knows, and the report."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from dynaweb.bench.results import FidelityReport, JudgeReport, ReplayReport
+from dynaweb.evaluate.results import RESULTS_FILE, EvaluationResults
+from dynaweb.evaluate.statistics import Rate, wilson
+from dynaweb.evaluate.store import read_record, write_record
+from dynaweb.recipes.proof import DYNAWEB
+from dynaweb.recipes.stage import Run
+from dynaweb.records.trajectory import Outcome, Trajectory
+from dynaweb.report.data import DataRow, DreamedSuccess, Drop, Speed, StageTime, Summary
+from dynaweb.report.load import write_report
+
+REPORT = "report.html"
+WANTED_FIDELITY = 0.85
+WANTED_FALSE_POSITIVES = 0.10
+
+
+def close(run: Run, data: Sequence[Trajectory]) -> Path:
+    """Write the summary and the report; cheap, so it is made anew every time."""
+    folder = run.path("summary")
+    folder.mkdir(exist_ok=True)
+    write_record(folder / "summary.json", summary(run, data))
+    out = run.folder.path / REPORT
+    write_report(run.folder.path, out)
+    return out
+
+
+def summary(run: Run, data: Sequence[Trajectory]) -> Summary:
+    """Dreamed success beside the real one, speeds, data, times, and what fell short."""
+    replays = read_record(ReplayReport, run.path("audit") / "replays.json")
+    audit = run.facts("audit")
+    told = replays.dreamed_success
+    low, high = wilson(told.hits, told.n)
+    return Summary(
+        dreamed=(
+            DreamedSuccess(
+                arm=DYNAWEB,
+                rate=Rate(successes=told.hits, n=told.n, unknown=0, low=low, high=high),
+                note="dreams of the trained agent from real training pages, by its own judge",
+            ),
+        ),
+        speed=Speed(
+            live=float(str(audit["live_per_sec"])),
+            dreamed=float(str(audit["dreamed_per_sec"])),
+            note=f"the same {replays.dreams} attempts, dreamed in one batch and replayed with "
+            f"{run.config.live_workers} pages at a time; "
+            f"{float(str(audit['dreamed_steps_per_sec'])):.1f} dreamed and "
+            f"{float(str(audit['live_steps_per_sec'])):.1f} live steps per second",
+        ),
+        data=_data(data),
+        drops=_drops(run),
+        stages=tuple(StageTime(stage=s, seconds=d.seconds) for s, d in run.results.items()),
+        shortfalls=_shortfalls(run, replays),
+        is_demonstration=run.config.evaluation.episodes < 20,
+        precision_bar=run.config.gspo.audit.bar,
+        notes={
+            "fidelity": "The first agent's and an erring expert's real steps on pages nothing was trained on. "
+            "Determined: every new string stands on the page, in the action or the goal, or was seen in "
+            "training on three other pages of the task.",
+            "judge": "The first agent's real attempts on held-out pages that did not set the bar.",
+            "replays": "Dreams of the trained agent, their actions done again in Chromium.",
+        },
+    )
+
+
+def _data(data: Sequence[Trajectory]) -> tuple[DataRow, ...]:
+    counts: Counter[tuple[str, str, str, str]] = Counter()
+    steps: Counter[tuple[str, str, str]] = Counter()
+    for t in data:
+        key = (t.world.value, t.behaviour.value, t.trajectory_id.split("/")[0])
+        counts[(*key, t.outcome.value)] += 1
+        steps[key] += len(t.steps)
+    return tuple(
+        DataRow(
+            world=world,
+            behaviour=behaviour,
+            policy=policy,
+            success=counts[world, behaviour, policy, Outcome.SUCCESS.value],
+            failure=counts[world, behaviour, policy, Outcome.FAILURE.value],
+            unknown=counts[world, behaviour, policy, Outcome.UNKNOWN.value],
+            steps=n,
+        )
+        for (world, behaviour, policy), n in sorted(steps.items())
+    )
+
+
+def _drops(run: Run) -> tuple[Drop, ...]:
+    found = []
+    for stage in ("sft", "world"):
+        counts = run.facts(stage).get("counts")
+        for name, count in counts.items() if isinstance(counts, Mapping) else ():
+            if "dropped." in name and count:
+                found.append(Drop(stage=stage, reason=name, count=int(count)))
+    return tuple(found)
+
+
+def _shortfalls(run: Run, replays: ReplayReport) -> tuple[str, ...]:
+    """Every bar that this run missed, in a sentence each."""
+    results = read_record(EvaluationResults, run.path("evaluation") / RESULTS_FILE)
+    fidelity = read_record(FidelityReport, run.path("fidelity") / "fidelity.json")
+    judge = read_record(JudgeReport, run.path("fidelity") / "judge.json")
+    said = []
+    for c in results.comparisons:
+        if c.primary and not (c.paired.excludes_zero and (c.paired.difference or 0.0) > 0):
+            said.append(
+                f"DynaWeb does not beat {c.paired.control} here: the interval of the difference includes zero or lies below it."
+            )
+    exact = fidelity.total.local_determined.fraction
+    if exact is not None and exact < WANTED_FIDELITY:
+        said.append(
+            f"The world model is exact on {exact:.0%} of determined local changes; the goal is {WANTED_FIDELITY:.0%}."
+        )
+    passed = judge.total.false_positives
+    if passed.fraction is not None and passed.fraction >= WANTED_FALSE_POSITIVES:
+        said.append(
+            f"The judge calls {passed.fraction:.0%} of {passed.n} real failures a success; the goal is under {WANTED_FALSE_POSITIVES:.0%}."
+        )
+    bar, true = run.config.gspo.audit.bar, replays.success_precision
+    if true.fraction is not None and true.fraction < bar:
+        said.append(
+            f"Only {true.fraction:.0%} of {true.n} dreamed successes were real; the bar is {bar:.0%}."
+        )
+    if run.facts("gspo")["stopped_by_audit"]:
+        said.append("Training in dreams was stopped by its audit.")
+    return (*said, *run.folder.notices)

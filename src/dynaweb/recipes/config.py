@@ -1,0 +1,131 @@
+"""Everything that decides a run: data, models, dreams, controls, evaluation. Importable without torch."""
+
+from dataclasses import dataclass, field, replace
+
+from dynaweb.agent.lm_agent import AgentConfig
+from dynaweb.browser.config import BrowserConfig
+from dynaweb.collect.explore import NoiseConfig
+from dynaweb.errors import UserError
+from dynaweb.evaluate.config import StatisticsConfig
+from dynaweb.gspo.config import GspoConfig
+from dynaweb.lm.config import ModelConfig
+from dynaweb.train.config import FitConfig
+from dynaweb.world.config import WorldModelConfig
+from dynaweb.world.training import WorldTrainConfig
+
+EVALUATION_SEEDS_FROM = 1_000_000
+"""Page seeds from here on are for evaluation alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataConfig:
+    """Real episodes a run collects, for each task."""
+
+    experts: int = 20
+    """Demonstrations that every arm learns from."""
+    random: int = 6
+    """Attempts of the random policy, for the world model."""
+    noisy: int = 20
+    """Attempts of an expert that errs, for the world model and the judge."""
+    noise: NoiseConfig = field(default_factory=NoiseConfig)
+    """How it errs."""
+    agent: int = 40
+    """Attempts of the first agent, its failures above all, for world model, judge and starts."""
+    agent_temperature: float = 1.0
+    """Of those attempts."""
+    held_out: int = 12
+    """Attempts of the first agent on pages that nothing is trained on: fidelity and judge."""
+    held_out_noisy: int = 4
+    """Attempts of the erring expert on such pages."""
+
+    def __post_init__(self) -> None:
+        for name in ("experts", "random", "noisy", "agent", "held_out", "held_out_noisy"):
+            if getattr(self, name) < 0:
+                raise UserError(f"data {name} {getattr(self, name)!r} is out of range: 0 or more")
+        if not self.experts:
+            raise UserError("data experts is 0: the agent needs at least one demonstration a task")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyConfig:
+    """The agent before it dreams."""
+
+    vocab_size: int = 2048
+    """Entries of the run's own tokenizer."""
+    model: ModelConfig = field(default_factory=ModelConfig)
+    """Shape of the agent and of the world model."""
+    fit: FitConfig = field(default_factory=lambda: FitConfig(epochs=12.0))
+    """Supervised training on the demonstrations."""
+    renamed_copies: int = 3
+    """Copies of every demonstration under other names (`axtree.rename`), for every arm alike."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorldConfig:
+    """The world model and its judge."""
+
+    train: WorldTrainConfig = field(default_factory=WorldTrainConfig)
+    """What they learn."""
+    fit: FitConfig = field(default_factory=lambda: FitConfig(epochs=3.0))
+    """How."""
+    ask: WorldModelConfig = field(default_factory=WorldModelConfig)
+    """How they are asked."""
+    judge_false_positive_rate: float = 0.05
+    """Wanted share of real failures that the judge calls success, on the pages it is calibrated on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationConfig:
+    """The proof, in the real browser."""
+
+    episodes: int = 20
+    """Unseen pages for each task, the same for every arm."""
+    max_steps: int = 10
+    """Actions an attempt may take."""
+    statistics: StatisticsConfig = field(default_factory=StatisticsConfig)
+    """Intervals."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlsConfig:
+    """What DynaWeb has to beat."""
+
+    match_time: bool = True
+    """Train the controls for as long as world model and dreams took; else `steps`."""
+    steps: int = 0
+    """Optimiser steps of the controls when time is not matched."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecipeConfig:
+    """One whole run."""
+
+    name: str
+    tasks: tuple[str, ...]
+    seed: int = 0
+    data: DataConfig = field(default_factory=DataConfig)
+    policy: PolicyConfig = field(default_factory=PolicyConfig)
+    world: WorldConfig = field(default_factory=WorldConfig)
+    gspo: GspoConfig = field(default_factory=GspoConfig)
+    controls: ControlsConfig = field(default_factory=ControlsConfig)
+    evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
+    agent: AgentConfig = field(default_factory=AgentConfig)
+    browser: BrowserConfig = field(default_factory=BrowserConfig)
+    final_audit_dreams: int = 64
+    """Dreams of the trained agent that are replayed in the real browser at the end."""
+    live_workers: int = 4
+    """Episodes that run side by side in the browser; changes no result."""
+    threads: int = 2
+    """Threads of torch; changes results only in the last digits."""
+
+    def __post_init__(self) -> None:
+        if not self.tasks:
+            raise UserError("the recipe has no tasks: name at least one")
+        if len(set(self.tasks)) != len(self.tasks):
+            raise UserError("the recipe names a task twice")
+        if self.live_workers < 1 or self.threads < 1:
+            raise UserError("live_workers and threads must be 1 or more")
+
+    def agent_at(self, temperature: float) -> AgentConfig:
+        """The agent's settings at another temperature."""
+        return replace(self.agent, temperature=temperature)

@@ -1,0 +1,192 @@
+"""The stage that dreams: GSPO in the world model, and what its dreams were worth in the real browser."""
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import torch
+
+from dynaweb.bench.w2r import Replay, replay, replay_report
+from dynaweb.browser.environment import miniwob_world
+from dynaweb.dream.run import Dreamers, DreamRequest, dream
+from dynaweb.dream.starts import collect_starts, pick_starts
+from dynaweb.evaluate.store import write_record
+from dynaweb.gspo.audit import AuditReport, Replayed
+from dynaweb.gspo.groups import Live
+from dynaweb.gspo.train import Parts, train_gspo
+from dynaweb.lm.model import load_model, save_model
+from dynaweb.lm.sampler import TorchSampler
+from dynaweb.lm.tokenizer import Tokenizer
+from dynaweb.recipes.collecting import FIRST_AGENT
+from dynaweb.recipes.stage import Run
+from dynaweb.recipes.worldly import calibrated
+from dynaweb.records.codec import dump
+from dynaweb.records.seeds import derive_seed
+from dynaweb.records.trajectory import Behaviour, Outcome, Start, Trajectory
+from dynaweb.runs.atomic import write_text
+from dynaweb.runs.jsonl import read_prefix
+
+METRICS = "metrics.jsonl"
+
+
+def train_in_dreams(run: Run, policy: Path, world: Path, real: Sequence[Trajectory]) -> Path:
+    """DynaWeb: from the first agent, in dreams mixed with demonstrations.
+
+    Args:
+        run: the recipe.
+        policy: folder of the first agent.
+        world: folder of world model and judge.
+        real: attempts whose states dreams begin from; experts among them are the demonstrations.
+    """
+    config = run.config
+    inputs = {
+        "gspo": config.gspo,
+        "policy": run.made(policy),
+        "world": run.made(world),
+        "bar": run.made(run.path("fidelity")),
+        "real": sorted(t.trajectory_id for t in real),
+    }
+
+    def work(folder: Path) -> Mapping[str, object]:
+        torch.set_num_threads(config.threads)
+        tokenizer = Tokenizer.load(policy)
+        model = load_model(policy)
+        seen = calibrated(run, world)
+        starts = collect_starts(real, config.gspo.starts)
+        parts = Parts(
+            policy=model,
+            name=FIRST_AGENT,
+            sampler=TorchSampler(model, tokenizer, FIRST_AGENT),
+            encode=tokenizer.encode,
+            eos_id=tokenizer.eos_id,
+            world=seen.world,
+            judge=seen.judge,
+            starts=starts.points,
+            live=_own_successes(real),
+            audit=lambda iteration, dreams: audited(replayed(run, dreams)),
+        )
+        result = train_gspo(parts, config.gspo, folder, run.progress)
+        tokenizer.save(folder)
+        save_model(model, folder)
+        rows = [json.loads(line) for line in read_prefix(folder / METRICS).lines]
+        return {
+            "iterations": result.iterations,
+            "stopped_by_audit": result.stopped_by_audit,
+            "starts": len(starts.points),
+            "starts_dropped": starts.dropped,
+            "audit_live_steps": round(sum(r.get("audit/live_steps") or 0 for r in rows)),
+            "seconds_so_far": float(sum(r["dreams_sec"] + r["update_sec"] for r in rows)),
+        }
+
+    run.stage("gspo", inputs, work)
+    return run.path("gspo")
+
+
+def _own_successes(real: Sequence[Trajectory]) -> Live:
+    """The first agent's real successes, by the page they began on (DynaWeb 1, the third source)."""
+    found: dict[tuple[str, int, str], list[Trajectory]] = {}
+    for t in real:
+        own = t.behaviour is Behaviour.AGENT and t.outcome is Outcome.SUCCESS
+        if own and all(s.generations and s.fault is None for s in t.steps):
+            key = (t.task, t.seed, t.steps[0].observation.tree)
+            found.setdefault(key, []).append(t)
+
+    def live(start: Start) -> Sequence[Trajectory]:
+        first = not start.past
+        return found.get((start.task, start.seed, start.observation.tree), ()) if first else ()
+
+    return live
+
+
+def replayed(run: Run, dreams: Sequence[Trajectory]) -> list[Replay]:
+    """Do dreams again in real Chromium, from the same real starts."""
+
+    async def go() -> list[Replay]:
+        async with miniwob_world(run.config.browser) as make_env:
+            waiting = iter(list(enumerate(dreams)))
+            done: dict[int, Replay] = {}
+
+            async def work() -> None:
+                env = make_env()
+                try:
+                    for i, dream in waiting:
+                        done[i] = await replay(dream, env)
+                finally:
+                    await env.close()
+
+            async with asyncio.TaskGroup() as group:
+                for _ in range(min(run.config.live_workers, len(dreams))):
+                    group.create_task(work())
+            return [done[i] for i in sorted(done)]
+
+    return asyncio.run(go())
+
+
+def audited(replays: Sequence[Replay]) -> AuditReport:
+    """Precision of dreamed success by depth; what the browser broke off is left out."""
+    whole = [r for r in replays if not r.broken]
+    rows = []
+    for depth in sorted({len(r.dream.steps) for r in whole}):
+        said = [
+            r for r in whole if len(r.dream.steps) == depth and r.dream.outcome is Outcome.SUCCESS
+        ]
+        rows.append(
+            Replayed(
+                depth=depth,
+                dreamed_success=len(said),
+                confirmed=sum(r.succeeded for r in said),
+                unmapped=sum(r.unmapped_at is not None for r in said),
+            )
+        )
+    return AuditReport(replayed=tuple(rows), live_steps=sum(r.actions for r in replays))
+
+
+def audit_policy(run: Run, policy: Path, world: Path, real: Sequence[Trajectory]) -> None:
+    """Dreams of the trained agent, one for each start, replayed for real: W2R by depth (papers F10)."""
+    config = run.config
+    count = config.final_audit_dreams
+    inputs = {"policy": run.made(policy), "world": run.made(world), "dreams": count}
+
+    def work(folder: Path) -> Mapping[str, object]:
+        torch.set_num_threads(config.threads)
+        run.progress("audit", 0, 2, "dreaming")
+        tokenizer = Tokenizer.load(policy)
+        sampler = TorchSampler(load_model(policy), tokenizer, "dynaweb")
+        seen = calibrated(run, world)
+        starts = collect_starts(real, config.gspo.starts).points
+        seed = derive_seed(config.seed, "audit")
+        picked = pick_starts(starts, config.gspo.starts, seed=seed, first=0, count=count)
+        who = Dreamers(
+            sampler=sampler,
+            encode=tokenizer.encode,
+            agent=config.agent_at(config.gspo.update.temperature),
+            world=seen.world,
+            judge=seen.judge,
+            config=config.gspo.dream,
+        )
+        asked = [
+            DreamRequest(name=f"audit/{i}", start=p.start, seed=derive_seed(seed, i))
+            for i, p in enumerate(picked)
+        ]
+        begun = time.monotonic()
+        dreams = dream(asked, who)
+        took = time.monotonic() - begun
+        run.progress("audit", 1, 2, "the real browser")
+        write_text(folder / "dreams.jsonl", "".join(dump(d) + "\n" for d in dreams))
+        begun = time.monotonic()
+        replays = replayed(run, dreams)
+        real_took = time.monotonic() - begun
+        report = replay_report(replays, max_depth=config.gspo.dream.max_steps)
+        write_record(folder / "replays.json", report)
+        run.progress("audit", 2, 2)
+        return {
+            "dreamed_per_sec": len(dreams) / took,
+            "dreamed_steps_per_sec": sum(len(d.steps) for d in dreams) / took,
+            "live_per_sec": len(replays) / real_took,
+            "live_steps_per_sec": sum(r.actions for r in replays) / real_took,
+            "precision": report.success_precision.fraction,
+        }
+
+    run.stage("audit", inputs, work)

@@ -1,0 +1,131 @@
+"""The agent by supervised training: demonstrations in, a model that acts out."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import torch
+from transformers import PreTrainedModel
+
+from dynaweb.agent.lm_agent import AgentConfig, LmAgent
+from dynaweb.axtree.rename import renamed_copies
+from dynaweb.axtree.vocabulary import VocabularyConfig, learn_vocabulary
+from dynaweb.dataset.policy import policy_examples
+from dynaweb.lm.gather import Gather
+from dynaweb.lm.model import build_model, load_model, save_model
+from dynaweb.lm.sampler import TorchSampler
+from dynaweb.lm.tokenizer import Tokenizer, train_tokenizer
+from dynaweb.recipes.config import RecipeConfig
+from dynaweb.records.seeds import derive_seed
+from dynaweb.records.trajectory import Trajectory
+from dynaweb.runs.progress import Progress
+from dynaweb.train.batch import Example
+from dynaweb.train.config import FitConfig
+from dynaweb.train.fit import FitResult, FitRow, fit
+from dynaweb.world.train import world_texts
+
+MAX_BATCH = 64
+
+
+def learn_tokenizer(
+    trajectories: Sequence[Trajectory], config: RecipeConfig, folder: Path
+) -> Mapping[str, object]:
+    """A tokenizer from everything that agent, world model and judge will read and write."""
+    texts = [e.prompt + e.completion for e in policy_examples(trajectories).examples]
+    texts += world_texts(trajectories, config.world.train)
+    tokenizer = train_tokenizer(texts, config.policy.vocab_size)
+    tokenizer.save(folder)
+    return {"vocab_size": tokenizer.vocab_size, "texts": len(texts)}
+
+
+def encoded_examples(
+    trajectories: Sequence[Trajectory], tokenizer: Tokenizer, *, copies: int, seed: int
+) -> tuple[list[Example], dict[str, int]]:
+    """Policy examples in tokens, with renamed copies; and the count behind them."""
+    vocabulary = learn_vocabulary(trajectories, VocabularyConfig())
+    attempts = renamed_copies(
+        trajectories,
+        vocabulary,
+        copies=copies,
+        seed_of=lambda t, i: derive_seed(seed, "rename", t.trajectory_id, i),
+    )
+    made = policy_examples(attempts)
+    prompts = tokenizer.encode_batch([e.prompt for e in made.examples])
+    replies = tokenizer.encode_batch([e.completion for e in made.examples])
+    examples = [
+        Example(prompt_ids=tuple(p), completion_ids=(*r, tokenizer.eos_id))
+        for p, r in zip(prompts, replies, strict=True)
+    ]
+    counts = {"attempts": len(trajectories), "attempts_renamed": len(attempts) - len(trajectories)}
+    counts |= {"steps_in": made.steps_in, "examples": len(examples)}
+    return examples, counts | {f"dropped.{r}": n for r, n in made.dropped.items()}
+
+
+def train_policy(
+    trajectories: Sequence[Trajectory],
+    folder: Path,
+    *,
+    tokenizer: Tokenizer,
+    how: FitConfig,
+    config: RecipeConfig,
+    progress: Progress,
+    stage: str,
+    begin: Path | None = None,
+) -> dict[str, object]:
+    """Train the agent on demonstrations, from new weights or from those in `begin`."""
+    torch.set_num_threads(config.threads)
+    examples, counts = encoded_examples(
+        trajectories, tokenizer, copies=config.policy.renamed_copies, seed=config.seed
+    )
+    if begin is None:
+        model: PreTrainedModel = build_model(
+            config.policy.model, tokenizer.vocab_size, derive_seed(config.seed, "model") % 2**31
+        )
+    else:
+        model = load_model(begin)
+    result = fit(model, examples, how, folder / "training", fit_progress(progress, stage))
+    tokenizer.save(folder)
+    save_model(model, folder)
+    return fit_facts(result) | {"counts": counts}
+
+
+def fit_progress(progress: Progress, stage: str) -> "FitProgress":
+    """Rows of metrics as a progress bar."""
+    return FitProgress(progress, stage)
+
+
+class FitProgress:
+    """Adapts a training's rows to `runs.progress`."""
+
+    def __init__(self, progress: Progress, stage: str) -> None:
+        self._progress = progress
+        self._stage = stage
+
+    def __call__(self, row: FitRow) -> None:
+        """Tell of one row."""
+        note = f"loss {row.loss:.3f}, {row.tokens_per_sec:,.0f} tokens/s"
+        self._progress(self._stage, row.step, row.planned_steps, note)
+
+
+def fit_facts(result: FitResult) -> dict[str, object]:
+    """What a run remembers of a training."""
+    return {
+        "steps": result.steps,
+        "loss": result.loss,
+        "tokens": result.tokens,
+        "seconds_so_far": float(result.elapsed_sec),
+        "training_sec": float(result.elapsed_sec),
+    }
+
+
+def load_agent(folder: Path, version: str, config: AgentConfig, *, threads: int) -> LmAgent:
+    """A trained agent that batches the calls of all episodes that wait."""
+    torch.set_num_threads(threads)
+    tokenizer = Tokenizer.load(folder)
+    sampler = TorchSampler(load_model(folder), tokenizer, version)
+    gather = Gather(sampler.sample, max_batch=MAX_BATCH)
+    return LmAgent(gather.ask, tokenizer.encode, version, config)
+
+
+def only_successes(trajectories: Iterable[Trajectory]) -> list[Trajectory]:
+    """Attempts that the real page rewarded."""
+    return [t for t in trajectories if t.reward == 1.0]

@@ -1,0 +1,100 @@
+"""The whole loop as one function: real pages, dreams, a better agent, the proof, the report.
+
+Calling it again on the same folder goes on where it stopped; finished stages are not done again.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from dynaweb.lm.tokenizer import Tokenizer
+from dynaweb.recipes import collecting, controls, dreaming, proof, worldly
+from dynaweb.recipes.closing import close
+from dynaweb.recipes.config import RecipeConfig
+from dynaweb.recipes.policy import learn_tokenizer, train_policy
+from dynaweb.recipes.stage import Run
+from dynaweb.records.trajectory import Trajectory
+from dynaweb.runs.folder import RunFolder
+from dynaweb.runs.progress import Progress, silent
+
+MAY_DIFFER = frozenset({"browser.executable", "live_workers", "threads"})
+"""Settings that change no result."""
+
+
+def run_whole(
+    config: RecipeConfig,
+    out: Path,
+    progress: Progress = silent,
+    argv: tuple[str, ...] = (),
+) -> Path:
+    """Run a recipe, or go on with it.
+
+    Args:
+        config: everything that decides the run.
+        out: run folder.
+        progress: told how far each stage is.
+        argv: the command, for the record.
+
+    Returns:
+        The report, one HTML file.
+
+    Raises:
+        UserError: the folder holds another run, or the configuration cannot work.
+        MissingDependencyError: no browser. StorageError: a file is damaged or cannot be written.
+    """
+    with RunFolder(
+        out, config=config, seed=config.seed, argv=argv, may_differ=MAY_DIFFER
+    ) as folder:
+        run = Run(folder=folder, config=config, progress=progress)
+        proof.fix_plan(run)
+        shown = collecting.experts(run)
+        explored = collecting.exploration(run)
+        policy = first_agent(run, shown, explored)
+        own = collecting.attempts(run, policy)
+        unseen = collecting.held_out(run, policy)
+        real = [*shown, *explored, *own]
+        world = worldly.train_imagination(run, real, policy)
+        worldly.measure_imagination(run, world, real, unseen)
+        dreamer = dreaming.train_in_dreams(run, policy, world, [*shown, *own])
+        dreaming.audit_policy(run, dreamer, world, [*shown, *own])
+        more = controls.train_more(run, policy, shown)
+        filtered = controls.filtered_attempts(run, policy, own)
+        cloned = controls.train_filtered(run, policy, shown, filtered)
+        arms = {
+            collecting.FIRST_AGENT: policy,
+            controls.SFT_MORE: more,
+            controls.FILTERED: cloned,
+            proof.DYNAWEB: dreamer,
+        }
+        proof.evaluate(run, arms)
+        return close(run, [*real, *unseen])
+
+
+def first_agent(run: Run, shown: list[Trajectory], explored: list[Trajectory]) -> Path:
+    """A tokenizer for everything, and the agent that demonstrations make."""
+    config = run.config
+    words = {
+        "attempts": [run.made(run.path("experts")), run.made(run.path("exploration"))],
+        "vocab_size": config.policy.vocab_size,
+    }
+
+    def learn(folder: Path) -> Mapping[str, object]:
+        run.progress("tokenizer", 0, 1)
+        facts = learn_tokenizer([*shown, *explored], config, folder)
+        run.progress("tokenizer", 1, 1)
+        return facts
+
+    run.stage("tokenizer", words, learn)
+
+    def train(folder: Path) -> Mapping[str, object]:
+        return train_policy(
+            shown,
+            folder,
+            tokenizer=Tokenizer.load(run.path("tokenizer")),
+            how=config.policy.fit,
+            config=config,
+            progress=run.progress,
+            stage="sft",
+        )
+
+    run.stage("sft", {"words": words, "policy": config.policy, "seed": config.seed}, train)
+    return run.path("sft")
