@@ -106,3 +106,34 @@ def test_long_names_are_cut_in_labels():
     tree = f"RootWebArea 'T'\n\t[7] button '{'x' * 100}'"
     label = label_action(Click("7"), Observation(url="u", title="T", tree=tree))
     assert label == f"click('7') button '{'x' * 39}…'"
+
+
+@pytest.mark.parametrize("action", [Click("11"), DragAndDrop("11", "7")])
+def test_an_option_of_a_closed_list_is_chosen_and_not_clicked(action):
+    fault, message = check_action(page(), action)
+    assert fault is Fault.IMPOSSIBLE
+    assert message == "element '11' is inside a closed list; use select_option"
+
+
+def test_an_option_of_a_list_that_the_page_opened_can_be_clicked():
+    tree = TREE.replace("combobox 'Size', value='S'", "combobox 'Size', value='S', expanded='true'")
+    here = Observation(url="http://a", title="T", tree=tree, tabs=ONE_TAB)
+    assert check_action(here, Click("11")) is None
+
+
+@pytest.mark.parametrize(
+    ("role", "good", "bad", "form"),
+    [
+        ("Date", "2017-02-28", "02/28/2017", "YYYY-MM-DD"),
+        ("InputTime", "21:37", "9:37 PM", "HH:MM"),
+        ("ColorWell", "#00ff7f", "green", "#rrggbb"),
+    ],
+)
+def test_fields_of_one_form_refuse_another_in_the_browsers_words(role, good, bad, form):
+    here = Observation(url="http://a", title="T", tree=f"RootWebArea 'T'\n\t[1] {role} ''")
+    assert check_action(here, Fill("1", good)) is None
+    assert check_action(here, Fill("1", "")) is None
+    assert check_action(here, Fill("1", bad)) == (
+        Fault.IMPOSSIBLE,
+        f"element '1' takes {form} only",
+    )

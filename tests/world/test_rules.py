@@ -27,7 +27,6 @@ from dynaweb.records.action import (
     TabFocus,
 )
 from dynaweb.records.observation import Observation, Tab
-from dynaweb.records.trajectory import Fault
 from dynaweb.world.rules import apply_rules
 from dynaweb.world.shown import equal_as_shown
 from dynaweb.world.steps import known_steps

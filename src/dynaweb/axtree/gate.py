@@ -5,6 +5,8 @@ itself can refuse (an obscured button) stays the browser's to report. The messag
 agent and are part of the interface: the same bad action has the same words in both worlds.
 """
 
+import re
+
 from dynaweb.axtree.tree import Node, Tree, read_tree
 from dynaweb.records.action import (
     Action,
@@ -16,6 +18,7 @@ from dynaweb.records.action import (
     GoBack,
     GoForward,
     Goto,
+    Hover,
     SelectOption,
     TabClose,
     TabFocus,
@@ -42,6 +45,13 @@ EDITABLE_ROLES = frozenset(
 SELECT_ROLES = frozenset({"combobox", "listbox"})
 
 OPTION_ROLES = frozenset({"option", "menuitem"})
+
+FORMS = {
+    "Date": ("YYYY-MM-DD", re.compile(r"\d{4,6}-\d\d-\d\d")),
+    "InputTime": ("HH:MM", re.compile(r"\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?")),
+    "ColorWell": ("#rrggbb", re.compile(r"#[0-9a-fA-F]{6}")),
+}
+"""Role -> the form of its value, in words and as a pattern."""
 
 URL_SCHEMES = ("http://", "https://", "about:blank")
 
@@ -113,9 +123,14 @@ def _check_element(tree: Tree, at: int, action: Action) -> Refusal | None:
     if acts and node.attr("disabled") is True:
         return Fault.DISABLED, f"{what} is disabled"
     match action:
+        case Click() | Dblclick() | Hover() | DragAndDrop():
+            if _in_closed_list(tree, at):
+                told = f"element {node.bid!r} is inside a closed list; use select_option"
+                return Fault.IMPOSSIBLE, told
         case Fill() | Clear():
             if not _editable(node) or _is_menu(tree, at):
                 return Fault.NOT_EDITABLE, f"{what} cannot be filled; it is not a text field"
+            return _check_form(node, action)
         case SelectOption(_, options):
             if node.role not in SELECT_ROLES:
                 return Fault.NOT_AN_OPTION, f"{what} has no options to select"
@@ -142,6 +157,33 @@ def _is_menu(tree: Tree, at: int) -> bool:
 
 def _options(tree: Tree, at: int) -> list[Node]:
     return [n for n in tree[at + 1 : _end(tree, at)] if n.role in OPTION_ROLES]
+
+
+def _in_closed_list(tree: Tree, at: int) -> bool:
+    """Whether this is an option of a plain drop-down, which shows its options only while it is open.
+
+    A list that a page builds itself says whether it is open (`expanded`).
+    """
+    if tree[at].role != "option":
+        return False
+    above = (n for n in reversed(tree[:at]) if n.depth < tree[at].depth)
+    list_node = next(above, None)
+    return (
+        list_node is not None
+        and list_node.role == "combobox"
+        and list_node.attr("expanded") is None
+    )
+
+
+def _check_form(node: Node, action: Action) -> Refusal | None:
+    """Fields that take one form only, in the browser's words; a date that does not exist is its to refuse."""
+    form = FORMS.get(node.role)
+    if form is None or not isinstance(action, Fill) or not action.value:
+        return None
+    words, pattern = form
+    if pattern.fullmatch(action.value):
+        return None
+    return Fault.IMPOSSIBLE, f"element {node.bid!r} takes {words} only"
 
 
 def _check_options(tree: Tree, at: int, wanted: tuple[str, ...], what: str) -> Refusal | None:

@@ -10,7 +10,7 @@ Refuses to guess: a page that is not in the history is the model's to imagine.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dynaweb.axtree.gate import check_action
 from dynaweb.axtree.label import label_element
@@ -35,8 +35,9 @@ from dynaweb.records.action import (
     TabClose,
     TabFocus,
 )
-from dynaweb.records.observation import Observation, Tab
-from dynaweb.records.trajectory import Fault
+from dynaweb.records.observation import Observation
+from dynaweb.world.ruled import Ruled as Ruled
+from dynaweb.world.travel import travel
 
 FOCUSABLE_ROLES = frozenset(
     {
@@ -60,23 +61,6 @@ FOCUSABLE_ROLES = frozenset(
 """Roles that take the keyboard when clicked."""
 
 PASSWORD_DOT = "•"
-EMPTY_PAGE = "RootWebArea ''"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ruled:
-    """A step after the rules."""
-
-    page: Observation
-    """The page with what the rules know of the action applied."""
-    settled: bool
-    """Nothing else can change: this is the next page."""
-    rule: str
-    """Which rule spoke; empty when none did."""
-    fault: Fault | None = None
-    terminal: bool = False
-    touched: tuple[tuple[str, str], ...] = ()
-    """(bid, attribute) pairs that the rule set or unset."""
 
 
 def apply_rules(history: Sequence[Observation], action: Action) -> Ruled:
@@ -101,7 +85,7 @@ def apply_rules(history: Sequence[Observation], action: Action) -> Ruled:
         case Scroll():
             return Ruled(page=page, settled=True, rule="scroll")
         case NewTab() | TabFocus() | TabClose() | GoBack() | GoForward():
-            return _travel(tuple(history), page, action)
+            return travel(tuple(history), page, action)
         case _:
             return _touch(page, action)
 
@@ -176,15 +160,40 @@ def _marked(option: Node, chosen: bool) -> Node:
 
 
 def _clicked(page: Observation, bid: str) -> Ruled:
+    """Where the keyboard goes, and what HTML itself does: a checkbox turns, a radio button is set."""
     tree = read_tree(page.tree)
     at = _find(tree, bid)
-    node, page = tree[at], _focus(page, bid)
-    ticked = node.attr("checked")
-    if node.role == "checkbox" and ticked in ("true", "false", None, True):
-        nodes = (*tree[:at], _toggled(node), *tree[at + 1 :])
-        page = replace(page, tree=render_tree(nodes))
-        return Ruled(page=page, settled=False, rule="ticking", touched=((bid, "checked"),))
-    return Ruled(page=page, settled=False, rule="focus")
+    focused = _focus(page, bid)
+    match tree[at].role:
+        case "checkbox":
+            turned = {at: _toggled(tree[at])}
+        case "radio" if tree[at].attr("checked") in ("true", "false"):
+            turned = _set_radio(tree, at)
+        case _:
+            return Ruled(page=focused, settled=False, rule="focus")
+    nodes = tuple(turned.get(i, node) for i, node in enumerate(tree))
+    touched = tuple((node.bid or "", "checked") for node in turned.values())
+    shown = replace(focused, tree=render_tree(nodes))
+    return Ruled(page=shown, settled=False, rule="ticking", touched=touched)
+
+
+def _set_radio(tree: Tree, at: int) -> dict[int, Node]:
+    """The button set, its neighbours not.
+
+    Buttons at one depth under one element are taken for one group: the tree does not show groups.
+    """
+    start = end = at
+    while start > 0 and tree[start - 1].depth >= tree[at].depth:
+        start -= 1
+    while end + 1 < len(tree) and tree[end + 1].depth >= tree[at].depth:
+        end += 1
+    others = (i for i in range(start, end + 1) if i != at and tree[i].depth == tree[at].depth)
+    turned = {
+        i: _with_attr(tree[i], "checked", "false")
+        for i in others
+        if tree[i].role == "radio" and tree[i].attr("checked") == "true"
+    }
+    return turned | {at: _with_attr(tree[at], "checked", "true")}
 
 
 def _toggled(node: Node) -> Node:
@@ -208,65 +217,6 @@ def _focus(page: Observation, bid: str) -> Observation:
             if node.bid is not None and node.role in FOCUSABLE_ROLES:
                 return replace(page, focused=node.bid)
     return replace(page, focused=None)
-
-
-def _travel(history: tuple[Observation, ...], page: Observation, action: Action) -> Ruled:
-    """Rules about tabs and history: a page that was seen is shown again as it was."""
-    match action:
-        case NewTab():
-            tabs = (*page.tabs, Tab(url="about:blank", title=""))
-            blank = Observation(
-                url="about:blank",
-                title="",
-                tree=EMPTY_PAGE,
-                tabs=tabs,
-                active_tab=len(tabs) - 1,
-            )
-            return Ruled(page=blank, settled=True, rule="tab")
-        case TabFocus(index):
-            return _show(history, page, index, page.tabs, "tab")
-        case TabClose():
-            left = (*page.tabs[: page.active_tab], *page.tabs[page.active_tab + 1 :])
-            return _show(history, page, max(page.active_tab - 1, 0), left, "tab")
-        case _:
-            return _turn(history, page, back=isinstance(action, GoBack))
-
-
-def _turn(history: tuple[Observation, ...], page: Observation, *, back: bool) -> Ruled:
-    if not page.tabs:
-        return Ruled(page=page, settled=False, rule="")
-    tab = page.tabs[page.active_tab]
-    if back:
-        url = tab.back[-1]
-        turned = replace(tab, url=url, back=tab.back[:-1], forward=(tab.url, *tab.forward))
-    else:
-        url = tab.forward[0]
-        turned = replace(tab, url=url, back=(*tab.back, tab.url), forward=tab.forward[1:])
-    tabs = (*page.tabs[: page.active_tab], turned, *page.tabs[page.active_tab + 1 :])
-    return _show(history, page, page.active_tab, tabs, "history")
-
-
-def _show(
-    history: tuple[Observation, ...],
-    page: Observation,
-    index: int,
-    tabs: tuple[Tab, ...],
-    rule: str,
-) -> Ruled:
-    """The latest page seen at the address that tab shows; else the model is asked for it."""
-    if not 0 <= index < len(tabs):
-        return Ruled(page=page, settled=False, rule="")
-    url = tabs[index].url
-    if index == page.active_tab and url == page.url and len(tabs) == len(page.tabs):
-        return Ruled(page=replace(page, tabs=tabs), settled=True, rule=rule)
-    seen = next((o for o in reversed(history) if o.url == url), None)
-    if seen is None:
-        there = replace(page, url=url, tabs=tabs, active_tab=index, focused=None)
-        return Ruled(page=there, settled=False, rule=rule)
-    shown = replace(tabs[index], title=seen.title)
-    tabs = (*tabs[:index], shown, *tabs[index + 1 :])
-    page = replace(seen, tabs=tabs, active_tab=index, last_action_error="", attachments={})
-    return Ruled(page=page, settled=True, rule=rule)
 
 
 def _find(tree: Tree, bid: str) -> int:
