@@ -93,6 +93,8 @@ async def test_press_keys_and_combinations(env: BrowserEnvironment) -> None:
     await env.step(Press(name, "Backspace"))
     result = await env.step(Press(name, "Q"))
     assert value(result.observation, "Name") == "Q"
+    result = await env.step(Press(bid(page, "a word"), "Q"))
+    assert result.fault is Fault.IMPOSSIBLE and value(result.observation, "Name") == "Q"
     result = await env.step(Press(name, "NoSuchKey"))
     assert result.fault is Fault.MALFORMED and "NoSuchKey" in result.observation.last_action_error
 

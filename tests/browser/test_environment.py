@@ -13,7 +13,7 @@ from dynaweb.browser.config import BrowserConfig
 from dynaweb.browser.environment import BrowserEnvironment
 from dynaweb.browser.pages import PageServer
 from dynaweb.errors import BrowserError, MissingDependencyError, UserError
-from dynaweb.records.action import Click, Noop
+from dynaweb.records.action import Click, Noop, Press
 from dynaweb.records.trajectory import Fault
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
@@ -24,6 +24,8 @@ async def test_what_only_the_page_knows_is_a_fault(env: BrowserEnvironment) -> N
     result = await env.step(Click(bid(page, "Under")))
     assert result.fault is Fault.IMPOSSIBLE
     assert "covered by a div" in result.observation.last_action_error
+    result = await env.step(Press(bid(page, "from"), "a"))
+    assert result.fault is None and result.observation.focused == bid(page, "from")
     result = await env.step(Click(bid(page, "Remove")))
     assert result.fault is None and "Remove" not in result.observation.tree
     assert (await env.step(Click(bid(page, "Remove")))).fault is Fault.MISSING_ELEMENT
@@ -41,6 +43,7 @@ async def test_delayed_and_animated_changes_are_waited_for(env: BrowserEnvironme
     page = await env.reset("hard", 0)
     assert said(await env.step(Click(bid(page, "Late")))) == "late"
     assert said(await env.step(Click(bid(page, "Ticks")))) == "tick 30"
+    assert said(await env.step(Click(bid(page, "Fetch")))) == "fetched"
 
 
 async def test_a_page_that_never_rests_is_the_same_every_time(env: BrowserEnvironment) -> None:

@@ -4,6 +4,7 @@ The validity gate has passed before; what is left to refuse is what only the pag
 is covered, outside every scrollable area, or gone.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias, cast
 
@@ -61,14 +62,21 @@ def _backend(bids: BidMap, bid: str) -> int:
     return backend
 
 
-async def _point(live: LivePage, bids: BidMap, bid: str) -> tuple[float, float] | Refusal:
-    found = await live.call(POINT, _backend(bids, bid))
+def _problem(found: Json, bid: str, fault: Fault) -> Refusal | None:
+    """What the element's script refused."""
     assert isinstance(found, dict)
     if found.get("gone"):
         raise Gone
     problem = found.get("problem")
-    if isinstance(problem, str):
-        return Fault.IMPOSSIBLE, f"element {bid!r} {problem}"
+    return (fault, f"element {bid!r} {problem}") if isinstance(problem, str) else None
+
+
+async def _point(live: LivePage, bids: BidMap, bid: str) -> tuple[float, float] | Refusal:
+    found = await live.call(POINT, _backend(bids, bid))
+    assert isinstance(found, dict)
+    refusal = _problem(found, bid, Fault.IMPOSSIBLE)
+    if refusal is not None:
+        return refusal
     return float(cast("float", found["x"])), float(cast("float", found["y"]))
 
 
@@ -95,11 +103,12 @@ async def _press_at(
         return refusal
     x, y = cast("tuple[float, float]", found)
     mask = sum({MODIFIERS[m] for m in modifiers})
-    await _mouse(live, "mouseMoved", x, y, modifiers=mask)
+    events = [_mouse(live, "mouseMoved", x, y, modifiers=mask)]
     for count in range(1, times + 1):
         more: dict[str, Json] = {"button": button, "clickCount": count, "modifiers": mask}
-        await _mouse(live, "mousePressed", x, y, buttons=BUTTONS[button], **more)
-        await _mouse(live, "mouseReleased", x, y, buttons=0, **more)
+        events.append(_mouse(live, "mousePressed", x, y, buttons=BUTTONS[button], **more))
+        events.append(_mouse(live, "mouseReleased", x, y, buttons=0, **more))
+    await asyncio.gather(*events)  # sent in this order, and handled in it
     return None
 
 
@@ -127,11 +136,10 @@ async def _fill(live: LivePage, action: Action, bids: BidMap) -> Refusal | None:
     value = action.value if isinstance(action, Fill) else ""
     found = await live.call(PREPARE, _backend(bids, action.bid), value)
     assert isinstance(found, dict)
-    if found.get("gone"):
-        raise Gone
-    if isinstance(found.get("problem"), str):
-        fault = Fault.NOT_EDITABLE if found.get("editable") is False else Fault.IMPOSSIBLE
-        return fault, f"element {action.bid!r} {found['problem']}"
+    fault = Fault.NOT_EDITABLE if found.get("editable") is False else Fault.IMPOSSIBLE
+    refusal = _problem(found, action.bid, fault)
+    if refusal is not None:
+        return refusal
     if found.get("typed") and value:
         await live.send("Input.insertText", {"text": value})
     elif found.get("typed") and not found.get("empty"):
@@ -142,24 +150,21 @@ async def _fill(live: LivePage, action: Action, bids: BidMap) -> Refusal | None:
 async def _select(live: LivePage, action: Action, bids: BidMap) -> Refusal | None:
     assert isinstance(action, SelectOption)
     found = await live.call(SELECT, _backend(bids, action.bid), list(action.options))
-    assert isinstance(found, dict)
-    if found.get("gone"):
-        raise Gone
-    if isinstance(found.get("problem"), str):
-        return Fault.NOT_AN_OPTION, f"element {action.bid!r} {found['problem']}"
-    return None
+    return _problem(found, action.bid, Fault.NOT_AN_OPTION)
 
 
 async def _focus(live: LivePage, action: Action, bids: BidMap) -> Refusal | None:
     assert isinstance(action, Focus | Press)
-    if not await live.call(FOCUS, _backend(bids, action.bid)):
-        raise Gone
-    return None
+    return _problem(
+        await live.call(FOCUS, _backend(bids, action.bid)), action.bid, Fault.IMPOSSIBLE
+    )
 
 
 async def _press(live: LivePage, action: Action, bids: BidMap) -> Refusal | None:
     assert isinstance(action, Press)
-    await _focus(live, action, bids)
+    refusal = await _focus(live, action, bids)
+    if refusal is not None:
+        return refusal
     try:
         await live.page.keyboard.press(action.key_comb)
     except PlaywrightError as error:

@@ -6,6 +6,7 @@
   const START = __EPOCH_MS__;
   const FRAME = 16;      // ms between animation frames
   const ANIMATION = 50;  // a repeating timer faster than this drives an animation: wait for it
+  const MAX_NETWORK = 2000; // real ms to wait for answers from a server
   const MAX_CHAIN = 400; // a timer that keeps setting itself again is a loop, not something to wait for
   const RealDate = Date;
   const realFrame = window.requestAnimationFrame.bind(window), realTimeout = window.setTimeout.bind(window);
@@ -55,6 +56,25 @@
   // Scroll events and layout observers come with a drawn frame; a tab in the background draws none.
   const drawn = () => new Promise((done) => { realFrame(done); realTimeout(done, 100); });
 
+  // Answers from a server come in real time: count what is on its way.
+  let requests = 0;
+  const counted = () => { requests++; let open = true; return () => { if (open) { open = false; requests--; } }; };
+  const realFetch = window.fetch, realSend = XMLHttpRequest.prototype.send;
+  window.fetch = function fetch(...args) {
+    const end = counted(), answer = realFetch.apply(window, args);
+    answer.then(end, end);
+    return answer;
+  };
+  XMLHttpRequest.prototype.send = function send(...args) {
+    this.addEventListener('loadend', counted());
+    return realSend.apply(this, args);
+  };
+  const answered = async () => {
+    for (let waited = 0; requests > 0 && waited < MAX_NETWORK; waited += 10) {
+      await new Promise((done) => realTimeout(done, 10));
+    }
+  };
+
   const first = (filter) => {
     let best = null;
     for (const t of timers.values()) {
@@ -96,8 +116,13 @@
         for (let i = 0; i < frames; i++) await drawn();
         finishTransitions();
         await runTo(begin + floor);
-        for (let t = first((x) => awaited(x) && x.due <= begin + cap); t !== null;
-             t = first((x) => awaited(x) && x.due <= begin + cap)) await runTo(t.due);
+        const next = () => first((x) => awaited(x) && x.due <= begin + cap);
+        for (let t = next(); t !== null || requests > 0; t = next()) {
+          if (requests > 0) {
+            await answered();
+            if (requests > 0) break;
+          } else { await runTo(t.due); }
+        }
         finishTransitions();
         await breathe();
         return now;

@@ -124,9 +124,10 @@ class BrowserEnvironment:
             told = replace(before, last_action_error=refusal[1])
             return StepResult(observation=told, fault=refusal[0])
         refusal = await self._do(action, tabs)
-        observation = await tabs.observe(refusal[1] if refusal is not None else "")
-        fault = refusal[0] if refusal is not None else None
-        standing = await self._site.standing(tabs.active, self._task)
+        fault, message = refusal if refusal is not None else (None, "")
+        observation, standing = await asyncio.gather(
+            tabs.observe(message), self._site.standing(tabs.active, self._task)
+        )
         ends = isinstance(action, SendMsgToUser | ReportInfeasible)
         return _result(observation, fault, standing, ends=ends)
 

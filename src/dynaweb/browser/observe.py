@@ -45,9 +45,7 @@ async def observe(live: LivePage, bids: BidMap) -> View:
     """
     ax, snapshot, state = await asyncio.gather(
         live.send("Accessibility.getFullAXTree"),
-        live.send(
-            "DOMSnapshot.captureSnapshot", {"computedStyles": list(STYLES), "includeDOMRects": True}
-        ),
+        live.send("DOMSnapshot.captureSnapshot", {"computedStyles": list(STYLES)}),
         live.evaluate(STATE),
     )
     if not isinstance(state, dict) or str(state["url"]).startswith("chrome-error:"):

@@ -41,7 +41,12 @@ POINT = r"""async function() {
   return {problem: 'is covered by a ' + cover.tagName.toLowerCase() + ' element'};
 }"""
 
-FOCUS = "function() { this.focus({preventScroll: false}); return this.isConnected; }"
+FOCUS = r"""function() {
+  if (!this.isConnected) return {gone: true};
+  this.focus();
+  const root = this.getRootNode();
+  return root.activeElement === this ? {} : {problem: 'cannot take the keyboard; click it instead'};
+}"""
 
 # Text inputs are selected, to be typed over by real input; pickers take their value at once.
 PREPARE = r"""function(value) {
