@@ -227,12 +227,13 @@ class TorchSampler:
         heat_B = torch.tensor([r.request.temperature or 1.0 for r in live])
         logp_BV = torch.log_softmax(logits_BV / heat_B[:, None], dim=-1)
         greedy_B = torch.tensor([r.request.temperature == 0.0 for r in live])
-        ids_B = logits_BV.argmax(dim=-1)
-        if not bool(greedy_B.all()):
-            draws_B = torch.tensor(
-                [0.0 if r.done else r.stream.random() for r in live], dtype=torch.float64
-            )
-            ids_B = torch.where(greedy_B, ids_B, _inverse_cdf(logp_BV, draws_B))
+        if bool(greedy_B.all()):
+            ids_B = logits_BV.argmax(dim=-1)
+        else:
+            draws = [0.0 if r.done else r.stream.random() for r in live]
+            ids_B = _inverse_cdf(logp_BV, torch.tensor(draws, dtype=torch.float64))
+            if bool(greedy_B.any()):
+                ids_B = torch.where(greedy_B, logits_BV.argmax(dim=-1), ids_B)
         chosen_B = logp_BV.gather(1, ids_B[:, None])[:, 0]
         for row, token, logprob in zip(live, ids_B.tolist(), chosen_B.tolist(), strict=True):
             if not row.done:
@@ -255,7 +256,7 @@ class TorchSampler:
 
 def _inverse_cdf(logp_BV: Float[Tensor, "B V"], draws_B: Float[Tensor, " B"]) -> Int[Tensor, " B"]:
     """The token at which the cumulative probability passes the draw; one draw a token."""
-    cumulative_BV = logp_BV.double().exp().cumsum(dim=-1)
+    cumulative_BV = logp_BV.exp().cumsum(dim=-1, dtype=torch.float64)
     target_B1 = (draws_B * cumulative_BV[:, -1])[:, None]
     return torch.searchsorted(cumulative_BV, target_B1, right=True)[:, 0].clamp(
         max=logp_BV.shape[1] - 1
