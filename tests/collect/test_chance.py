@@ -78,7 +78,10 @@ def test_a_misread_goal_asks_for_something_else_that_the_page_has():
     read = {misread("Select alpha and click Submit.", TREE, Random(s)) for s in range(50)}
     assert "Select beta and click Submit." in read
     assert "Select alpha and click Submit." not in read
-    assert misread("Click the button.", parse_tree("RootWebArea 'x'"), Random(0)) == "Click the button."
+    assert (
+        misread("Click the button.", parse_tree("RootWebArea 'x'"), Random(0))
+        == "Click the button."
+    )
 
 
 def noisy(seed, **config):

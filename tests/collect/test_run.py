@@ -39,7 +39,11 @@ class Breaking(ToyEnvironment):
 async def collect(out: Path, jobs=JOBS, env=None, **config):
     world = env or Breaking()
     return await collect_episodes(
-        jobs, lambda: world if env else Breaking(), lambda _: RandomAgent(), out, CollectConfig(**config)
+        jobs,
+        lambda: world if env else Breaking(),
+        lambda _: RandomAgent(),
+        out,
+        CollectConfig(**config),
     )
 
 

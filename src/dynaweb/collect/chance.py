@@ -140,7 +140,7 @@ def miscopied(text: str, rng: Random) -> str:
         text[:at] + rng.choice("abcdefghijklmnopqrstuvwxyz0123456789") + text[at + 1 :],
         text.swapcase(),
         text[:at] or text + text[-1],
-        text.split()[0],
+        text.split(" ")[0],
     ]
     changed = [s for s in slips if s not in (text, "")]
     return rng.choice(changed) if changed else text + text[-1]

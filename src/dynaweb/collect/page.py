@@ -4,9 +4,9 @@ Nothing here knows more than a model is shown: goal text, tree text, past pages 
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from dynaweb.axtree.tree import Node, Tree, read_tree
 from dynaweb.errors import DynawebError
@@ -83,11 +83,8 @@ class Page:
         Raises:
             StuckError: there is none.
         """
-        found = self.every(*roles, name=name)
-        if not -len(found) <= nth < len(found):
-            wanted = " or ".join(roles) or "element"
-            raise StuckError(f"no {wanted}{f' {name!r}' if name else ''} number {nth + 1} here")
-        return found[nth]
+        wanted = " or ".join(roles) or "element"
+        return at(self.every(*roles, name=name), nth, f"{wanted} {name!r}" if name else wanted)
 
     def says(self, words: str) -> Node:
         """The innermost element with a bid whose words are exactly these.
@@ -134,6 +131,20 @@ class Page:
         return sum(isinstance(d.action, Click) and d.action.bid == node.bid for d in self.done)
 
 
+T = TypeVar("T")
+
+
+def at(items: Sequence[T], index: int, what: str) -> T:
+    """The item at a place that the goal or the page names.
+
+    Raises:
+        StuckError: there are not so many.
+    """
+    if not -len(items) <= index < len(items):
+        raise StuckError(f"no {what} number {index + 1} here")
+    return items[index]
+
+
 def see(goal: str, past: tuple[Step, ...], observation: Observation) -> Page:
     """The evidence at one step."""
     done = tuple(
@@ -146,8 +157,8 @@ def see(goal: str, past: tuple[Step, ...], observation: Observation) -> Page:
 
 def _done(action: Action, tree: Tree) -> Done:
     bids = target_bids(action)
-    at = next((n for n in tree if bids and n.bid == bids[0]), None)
-    return Done(action=action, words=text_of(tree, at) if at is not None else "", tree=tree)
+    node = next((n for n in tree if bids and n.bid == bids[0]), None)
+    return Done(action=action, words=text_of(tree, node) if node is not None else "", tree=tree)
 
 
 def said(node: Node) -> str:

@@ -7,6 +7,7 @@ from dynaweb.collect.page import (
     Move,
     Page,
     StuckError,
+    at,
     click,
     fill,
     place,
@@ -67,8 +68,8 @@ def enter_date(page: Page) -> Move:
 def enter_time(page: Page) -> Move:
     """enter-time: the goal has am and pm, the field 24 hours."""
     clock, half = page.match(r"(\d+:\d\d)\s*([AP]M)")
-    at = datetime.strptime(f"{clock} {half}", "%I:%M %p")  # noqa: DTZ007  # a time of day has no zone
-    return _enter_typed(page, at.strftime("%H:%M"), "The field counts 24 hours.")
+    time = datetime.strptime(f"{clock} {half}", "%I:%M %p")  # noqa: DTZ007  # a time of day has no zone
+    return _enter_typed(page, time.strftime("%H:%M"), "The field counts 24 hours.")
 
 
 def spinner(page: Page) -> Move:
@@ -84,14 +85,11 @@ def _enter_typed(page: Page, text: str, why: str) -> Move:
 
 
 def copy_text(page: Page) -> Move:
-    """copy-paste, copy-paste-2: the text of a text area into the empty field."""
-    fields = page.every("textbox")
-    nth = {"1st": 0, "2nd": 1, "3rd": 2}.get(page.goal.partition("from the ")[2][:3], 0)
-    answer = next((f for f in fields if not value_of(f)), None)
-    if answer is None or page.typed(answer):
-        answer = next((f for f in fields if page.typed(f)), fields[-1])
-    text = value_of([f for f in fields if f is not answer][nth])
-    return _enter(page, answer, text)
+    """copy-paste, copy-paste-2: the text of a text area into the one-line field."""
+    areas = [n for n in page.every("textbox") if n.attr("multiline")]
+    answers = [n for n in page.every("textbox") if not n.attr("multiline")]
+    which = {"1st": 0, "2nd": 1, "3rd": 2}.get(page.goal.partition("from the ")[2][:3], 0)
+    return _enter(page, at(answers, 0, "field"), value_of(at(areas, which, "text area")))
 
 
 def spell(page: Page) -> Move:
@@ -108,7 +106,7 @@ def movie_search(page: Page) -> Move:
     """multi-layouts, multi-orderings: the same three fields, labelled and ordered anyhow."""
     wanted = page.match(r"Search for (.+?) movies directed by (.+?) from year (\d+)")
     fields = page.every("textbox")
-    follow = not _asks(page.label(fields[0]))
+    follow = not _asks(page.label(at(fields, 0, "field")))
     for field in fields:
         label = _text_after(page, field) if follow else page.label(field)
         key = _asks(label)
@@ -116,8 +114,8 @@ def movie_search(page: Page) -> Move:
             raise StuckError(f"unknown label {label!r}")
         if value_of(field) != wanted[_ASKED[key]]:
             return fill(field, wanted[_ASKED[key]], f"{label}: {wanted[_ASKED[key]]}.")
-    name = next(n for n in page.nodes if said(n) in ("Submit", "Search", "Go!"))
-    return submit(page, said(name))
+    names = [said(n) for n in page.every() if said(n) in ("Submit", "Search", "Go!")]
+    return submit(page, at(names, -1, "button to search with"))
 
 
 def _asks(label: str) -> str | None:

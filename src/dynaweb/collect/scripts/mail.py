@@ -25,7 +25,7 @@ def forward_in_words(page: Page) -> Move:
 
 
 _WISHES = (
-    r"(?:by|from) (?P<sender>\w+)[.,]? .*?\bto (?P<to>\w+)",
+    r"(?:by|from) (?P<sender>\w+)[.,]? .*?\bto (?!be\b)(?P<to>\w+)",
     r"to (?P<to>\w+) .*?(?:by|from) (?P<sender>\w+)",
     r"(?:Send|Give|Forward) (?P<to>\w+) the \w+ (?:you got from|you received from|from) (?P<sender>\w+)",
     r"(?:Send|Forward) (?P<to>\w+) the \w+ (?P<sender>\w+) sent",

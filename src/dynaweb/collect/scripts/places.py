@@ -7,10 +7,12 @@ from dynaweb.collect.page import (
     Move,
     Page,
     StuckError,
+    at,
     bid,
     click,
     fill,
     has,
+    place,
     said,
     submit,
     text_of,
@@ -109,20 +111,16 @@ def search_result(page: Page) -> Move:
     if (turned[-1] if turned else "1") != leaf:
         return click(page.one("link", name=leaf), f"Result {nth} is on page {leaf}.")
     results = [n for n in page.every("link") if said(n) not in _PAGER]
-    if len(results) <= (nth - 1) % 3:
-        raise StuckError("too few results on this page")
-    return click(results[(nth - 1) % 3], f"This is result {nth}.")
+    return click(at(results, (nth - 1) % 3, "result"), f"This is result {nth}.")
 
 
 def contact(page: Page) -> Move:
     """phone-book: leaf through the people, then click the detail."""
     name, what = page.match(r"Find (.+) in the contact book and click on their (\w+)")
     if page.every("heading", name=name):
-        at = [n for n in page.nodes if said(n).lower().startswith(f"{what}:")]
-        if not at:
-            raise StuckError(f"no {what} on the card")
-        rest = page.nodes[page.nodes.index(at[0]) + 1 :]
-        return click(next(n for n in rest if n.role in ("link", "generic")), f"The {what}.")
+        captions = [n for n in page.nodes if said(n).lower().startswith(f"{what}:")]
+        rest = page.nodes[place(page.nodes, at(captions, 0, what)) + 1 :]
+        return click(at([n for n in rest if n.bid], 0, "detail"), f"The {what}.")
     return click(page.one("link", name=">"), f"This is not {name}.")
 
 

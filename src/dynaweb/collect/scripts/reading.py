@@ -7,6 +7,7 @@ from dynaweb.collect.page import (
     Move,
     Page,
     StuckError,
+    at,
     click,
     fill,
     said,
@@ -23,16 +24,16 @@ def _answer(page: Page, text: str, why: str) -> Move:
 
 def nth_word(page: Page) -> Move:
     """find-word: the n-th word of the paragraph, without punctuation."""
-    (nth,) = page.match(r"the (\d+)\w\w word")
+    (place,) = page.match(r"the (\d+)\w\w word")
     words = " ".join(page.texts()).split()
-    word = re.sub(r"[^a-zA-Z]", "", words[int(nth) - 1])
-    return _answer(page, word, f"Word {nth} is {word!r}.")
+    word = re.sub(r"[^a-zA-Z]", "", at(words, int(place) - 1, "word"))
+    return _answer(page, word, f"Word {place} is {word!r}.")
 
 
 def last_word(page: Page) -> Move:
     """scroll-text: the last word of the text area."""
     area, field = page.one("textbox"), page.one("textbox", nth=1)
-    word = re.sub(r"[^a-zA-Z]", "", value_of(area).split()[-1])
+    word = re.sub(r"[^a-zA-Z]", "", at(value_of(area).split(), -1, "word"))
     return submit(page) if value_of(field) == word else fill(field, word, f"It ends with {word!r}.")
 
 
