@@ -178,3 +178,21 @@ def test_tabs_open_change_and_close() -> None:
 def test_a_page_that_changed_address_since_is_not_made_up() -> None:
     two = replace(PAGE, tabs=(*PAGE.tabs, Tab(url="http://x/never-seen", title="?")))
     assert not apply_rules([two], TabFocus(1)).settled
+
+
+def test_a_radio_button_unsets_its_neighbours_and_no_others() -> None:
+    tree = "\n".join(
+        (
+            "RootWebArea 'R'",
+            "\t[1] group 'Size'",
+            "\t\t[2] radio 'S', checked='true'",
+            "\t\t[3] radio 'L', checked='false'",
+            "\t[4] group 'Colour'",
+            "\t\t[5] radio 'Red', checked='true'",
+        )
+    )
+    page = apply_rules([replace(PAGE, tree=tree)], Click("3")).page
+    assert line(page, "2") == "[2] radio 'S', checked='false'"
+    assert line(page, "3") == "[3] radio 'L', checked='true'"
+    assert line(page, "5") == "[5] radio 'Red', checked='true'"
+    assert apply_rules([page], Click("3")).page.tree == page.tree

@@ -4,7 +4,7 @@ A rule either *settles* a step (nothing else can change: no model is asked) or d
 *beforehand* (typing sets a value) and leaves the model the question of what else changed. Typing,
 ticking and focus are not knowledge about a site: leaving them to a small model was most of its errors
 (feasibility run), and they cost tokens. How often a rule was wrong is measured, not assumed:
-`rule_check.py`.
+`bench.rule_check`.
 
 Refuses to guess: a page that is not in the history is the model's to imagine.
 """
