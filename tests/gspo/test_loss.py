@@ -128,7 +128,9 @@ def test_two_pass_gradient_is_the_direct_one(clip: ClipConfig) -> None:
             logp[part], tokens, log_ratio, length, torch.tensor(ADVANTAGE), torch.ones(3), clip=clip
         )
     total.backward()
-    assert float(total.detach()) == pytest.approx(float(score(Level.TRAJECTORY, clip).loss), abs=1e-6)
+    assert float(total.detach()) == pytest.approx(
+        float(score(Level.TRAJECTORY, clip).loss), abs=1e-6
+    )
     assert logp.grad is not None
     assert torch.allclose(logp.grad, direct, atol=1e-7)
 

@@ -95,7 +95,7 @@ def half_trained(folder: Path) -> PreTrainedModel:
         )
         for p, c in ambivalent()
     ]
-    fit(model, examples, FitConfig(steps=60, batch_tokens=4096, warmup_steps=5), folder)
+    fit(model, examples, FitConfig(steps=90, batch_tokens=4096, warmup_steps=5), folder)
     return model
 
 

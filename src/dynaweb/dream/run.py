@@ -8,7 +8,7 @@ from dynaweb.agent.lm_agent import AgentConfig, LmAgent
 from dynaweb.contracts import Judge, Sampler, WorldModel
 from dynaweb.dream.config import DreamConfig
 from dynaweb.dream.environment import DreamEnvironment
-from dynaweb.lm.gather import Gather
+from dynaweb.dream.lockstep import Lockstep
 from dynaweb.records.trajectory import Behaviour, Start, Trajectory
 from dynaweb.rollout.episode import EpisodeConfig, run_episode
 from dynaweb.rollout.verdict import needs_verdict, with_verdict
@@ -54,13 +54,17 @@ def judge_all(trajectories: Sequence[Trajectory], judge: Judge) -> list[Trajecto
 
 
 async def _dream(requests: Sequence[DreamRequest], who: Dreamers) -> list[Trajectory]:
-    replies = Gather(who.sampler.sample, who.config.max_batch)
-    pages = Gather(who.world.predict, who.config.max_batch)
-    agent = LmAgent(replies.ask, who.encode, who.sampler.version, who.agent)
+    together = Lockstep(
+        who.sampler.sample,
+        who.world.predict,
+        dreams=len(requests),
+        max_batch=who.config.max_batch,
+    )
+    agent = LmAgent(together.ask_reply, who.encode, who.sampler.version, who.agent)
     limit = EpisodeConfig(max_steps=who.config.max_steps)
 
     async def one(request: DreamRequest) -> Trajectory:
-        environment = DreamEnvironment(pages.ask, who.config)
+        environment = DreamEnvironment(together.ask_page, who.config)
         try:
             return await run_episode(
                 environment,
@@ -75,6 +79,7 @@ async def _dream(requests: Sequence[DreamRequest], who: Dreamers) -> list[Trajec
                 world_model_version=who.world.version,
             )
         finally:
+            together.leave()
             await environment.close()
 
     return list(await asyncio.gather(*(one(r) for r in requests)))
