@@ -116,7 +116,7 @@ class Page:
         return ""
 
     def typed(self, node: Node) -> str:
-        """What was typed last into a field, for fields that show only dots or nothing."""
+        """What was typed last into a field, for fields that show only dots."""
         for past in reversed(self.done):
             if isinstance(past.action, Fill) and past.action.bid == node.bid:
                 return past.action.value

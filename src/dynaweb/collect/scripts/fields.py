@@ -29,8 +29,8 @@ def enter_cased(page: Page) -> Move:
     return _enter(page, page.one("textbox"), text)
 
 
-def _enter(page: Page, field: Node, text: str) -> Move:
-    return submit(page) if value_of(field) == text else fill(field, text)
+def _enter(page: Page, field: Node, text: str, why: str = "") -> Move:
+    return submit(page) if value_of(field) == text else fill(field, text, why)
 
 
 def _is_hidden_done(page: Page, node: Node, text: str) -> bool:
@@ -62,26 +62,20 @@ def login(page: Page) -> Move:
 def enter_date(page: Page) -> Move:
     """enter-date: the goal writes month/day/year, the field takes year-month-day."""
     month, day, year = page.match(r"(\d\d)/(\d\d)/(\d{4})")
-    return _enter_typed(page, f"{year}-{month}-{day}", "The field takes year, month, day.")
+    return _enter(page, page.one("Date"), f"{year}-{month}-{day}", "It takes year, month, day.")
 
 
 def enter_time(page: Page) -> Move:
     """enter-time: the goal has am and pm, the field 24 hours."""
     clock, half = page.match(r"(\d+:\d\d)\s*([AP]M)")
     time = datetime.strptime(f"{clock} {half}", "%I:%M %p")  # noqa: DTZ007  # a time of day has no zone
-    return _enter_typed(page, time.strftime("%H:%M"), "The field counts 24 hours.")
+    return _enter(page, page.one("InputTime"), time.strftime("%H:%M"), "It counts 24 hours.")
 
 
 def spinner(page: Page) -> Move:
     """use-spinner: the number goes straight into its field."""
     (number,) = page.match(r"Select (-?\d+) with")
-    return _enter_typed(page, number, f"The spinner must say {number}.")
-
-
-def _enter_typed(page: Page, text: str, why: str) -> Move:
-    """For fields whose value does not show as it was typed."""
-    field = page.one("Date", "InputTime", "DateTime", "spinbutton", "textbox")
-    return submit(page) if page.typed(field) == text else fill(field, text, why)
+    return _enter(page, page.one("spinbutton"), number, f"The spinner must say {number}.")
 
 
 def copy_text(page: Page) -> Move:

@@ -110,7 +110,7 @@ def guess(page: Page) -> Move:
             n = int(found[2])
             low, high = (low, min(high, n - 1)) if found[1] == "lower" else (max(low, n + 1), high)
     field, number = page.one("spinbutton", "textbox"), str((low + high) // 2)
-    if page.typed(field) == number:
+    if value_of(field) == number:
         return submit(page)
     return fill(field, number, f"It lies between {low} and {high}.")
 
