@@ -99,12 +99,18 @@ def _step_view(t: Trajectory, index: int, step: Step) -> View:
         **_page_view(step.observation, before),
         "thought": visible(step.thought),
         "action": visible(_action_words(step.action, step.observation)),
-        "reply": visible(step.generations[-1].raw_text)
-        if step.action is None and step.generations
-        else "",
+        "reply": visible(_unread_reply(step)),
         "fault": step.fault.value.replace("_", " ") if step.fault is not None else "",
         "acted": _acted(step.action, step.observation.tree.split("\n")),
     }
+
+
+def _unread_reply(step: Step) -> str:
+    """What the model wrote, where no action could be read from it."""
+    if step.action is not None or not step.generations:
+        return ""
+    text = step.generations[-1].raw_text
+    return "" if text.strip() == step.thought.strip() else text
 
 
 def _last_view(t: Trajectory) -> View:

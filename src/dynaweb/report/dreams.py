@@ -26,8 +26,10 @@ class Row:
     kind: Kind
     truth: str | None
     prediction: str | None
-    changed: bool
-    """The action changed this line, in truth or in the dream."""
+    really_changed: bool = False
+    """The action changed this line of the real page."""
+    dreamed_changed: bool = False
+    """The action changed this line of the imagined page."""
 
 
 def compare(before: str, truth: str, prediction: str) -> list[Row]:
@@ -40,12 +42,22 @@ def compare(before: str, truth: str, prediction: str) -> list[Row]:
         pairs = list(zip(real[a:b], dreamt[c:d], strict=False))
         kind: Kind = "same" if code == "equal" else "differs"
         for x, y in pairs:
-            rows.append(Row(kind=kind, truth=x, prediction=y, changed=x not in old or y not in old))
+            rows.append(_pair(kind, x, y, old))
         for x in real[a + len(pairs) : b]:
-            rows.append(Row(kind="lacking", truth=x, prediction=None, changed=x not in old))
+            rows.append(_pair("lacking", x, None, old))
         for y in dreamt[c + len(pairs) : d]:
-            rows.append(Row(kind="invented", truth=None, prediction=y, changed=y not in old))
+            rows.append(_pair("invented", None, y, old))
     return rows
+
+
+def _pair(kind: Kind, truth: str | None, prediction: str | None, old: set[str]) -> Row:
+    return Row(
+        kind=kind,
+        truth=truth,
+        prediction=prediction,
+        really_changed=truth is not None and truth not in old,
+        dreamed_changed=prediction is not None and prediction not in old,
+    )
 
 
 def _unnumbered(lines: Sequence[str]) -> list[str]:
@@ -91,7 +103,7 @@ def _page(page: DreamedPage, *, is_open: bool) -> Html:
 def _confidence(page: DreamedPage) -> Html | None:
     if page.confidence is None:
         return None
-    return tag("span", f" The model gave its words {percent(page.confidence)}.", cls="quiet")
+    return tag("span", f" Confidence {percent(page.confidence)}.", cls="quiet")
 
 
 def _table(rows: Sequence[Row]) -> Html:
@@ -114,7 +126,7 @@ def _table(rows: Sequence[Row]) -> Html:
 
 def _folded(rows: Sequence[Row]) -> list[tuple[bool, list[Row]]]:
     """Stretches of lines, each shown or folded; a fold of one or two lines is shown."""
-    interesting = [i for i, r in enumerate(rows) if r.changed or r.kind != "same"]
+    interesting = [i for i, r in enumerate(rows) if _stands_out(r)]
     shown = {i + k for i in interesting for k in range(-CONTEXT, CONTEXT + 1)} | {0}
     parts: list[tuple[bool, list[Row]]] = []
     for i, row in enumerate(rows):
@@ -125,6 +137,10 @@ def _folded(rows: Sequence[Row]) -> list[tuple[bool, list[Row]]]:
     return [(fold and len(part) > 2, part) for fold, part in parts]
 
 
+def _stands_out(row: Row) -> bool:
+    return row.kind != "same" or row.really_changed or row.dreamed_changed
+
+
 def _fold(count: int) -> Html:
     return tag(
         "tr", tag("td", f"{count} lines, the same in both and as before", colspan=3), cls="fold"
@@ -132,14 +148,17 @@ def _fold(count: int) -> Html:
 
 
 def _row(row: Row) -> Html:
-    mark = " changed" if row.changed else ""
     return tag(
         "tr",
-        tag("td", _line(row.truth), cls="line" + mark),
-        tag("td", _line(row.prediction), cls="line" + mark),
+        tag("td", _line(row.truth), cls=_cell(changed=row.really_changed)),
+        tag("td", _line(row.prediction), cls=_cell(changed=row.dreamed_changed)),
         tag("td", _difference(row), cls="line"),
         cls=row.kind,
     )
+
+
+def _cell(*, changed: bool) -> str:
+    return "line changed" if changed else "line"
 
 
 def _line(text: str | None) -> Child:

@@ -164,7 +164,7 @@ def code_block(name: str, body: str, /, **attributes: str | None) -> Html:
 
 def visible(text: str) -> str:
     """Text that shows what it holds: control characters, direction marks and lone surrogates as signs."""
-    return "".join(_sign(c) for c in text)
+    return text if text.isprintable() else "".join(_sign(c) for c in text)
 
 
 def _sign(char: str) -> str:
