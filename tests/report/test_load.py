@@ -115,6 +115,17 @@ def test_an_unfinished_run_has_a_report(tmp_path):
     assert data.results is None and "Not measured" in (tmp_path / "r.html").read_text("utf-8")
 
 
+def test_a_plan_that_changed_is_told(folder):
+    save_plan(dataclasses.replace(PLAN, max_steps=3), folder / FILES.plan)
+    found = load_report(folder)
+    assert found.plan == PLAN
+    assert any("did not follow the plan" in p for p in found.problems)
+    text = "\n".join(found.problems)
+    (folder / FILES.evaluation / "plan.json").unlink()
+    found = load_report(folder)
+    assert found.plan.max_steps == 3 and "another plan" in "\n".join(found.problems) != text
+
+
 def test_a_folder_of_something_else_is_refused(tmp_path):
     with pytest.raises(UserError, match="not a run folder"):
         load_report(tmp_path)

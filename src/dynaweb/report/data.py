@@ -24,6 +24,8 @@ class ReportFiles:
     """Written by `runs.folder`."""
     evaluation: str = "evaluation"
     """Folder with `plan.json`, `results.json` and `episodes/ARM.jsonl` (raw Trajectories)."""
+    plan: str = "plan"
+    """Folder with the `plan.json` that was fixed before the run began; the evaluation's must be the same."""
     metrics: str = "gspo/metrics.jsonl"
     """One object an iteration: `iteration`, and `source/name` or `name`: number or null."""
     replays: str = "audit/replays.json"

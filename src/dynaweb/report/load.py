@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from dynaweb.bench.results import FidelityReport, JudgeReport, ReplayReport
 from dynaweb.errors import StorageError, UserError
-from dynaweb.evaluate.plan import PLAN_FILE, EvaluationPlan, load_plan
+from dynaweb.evaluate.plan import PLAN_FILE, EvaluationPlan, load_plan, plan_hash
 from dynaweb.evaluate.results import RESULTS_FILE, EvaluationResults
 from dynaweb.evaluate.run import episodes_file, last_attempts
 from dynaweb.evaluate.store import read_record
@@ -66,12 +66,12 @@ def load_report(folder: Path, files: ReportFiles = DEFAULT_FILES) -> ReportData:
     results = _record(read, EvaluationResults, evaluation / RESULTS_FILE)
     summary = _record(read, Summary, folder / files.summary)
     pages = _record(read, DreamedPages, folder / files.dreamed_pages)
-    no_plan: EvaluationPlan | None = None
+    plan = _plan(read, folder / files.plan, evaluation, results)
     return ReportData(
         run=read(
             folder / files.run, lambda p: _run(folder, files), RunInfo(name=folder.name, seed=0)
         ),
-        plan=read(evaluation / PLAN_FILE, lambda p: load_plan(p.parent), no_plan),
+        plan=plan,
         results=results,
         curves=read(folder / files.metrics, read_curves, ()),
         fidelity=_record(read, FidelityReport, folder / files.fidelity),
@@ -128,6 +128,23 @@ def read_curves(path: Path) -> tuple[Curve, ...]:
 def _split(key: str) -> tuple[str, str]:
     source, slash, name = key.partition("/")
     return (name, source) if slash and source in SOURCES else (key, "all")
+
+
+def _plan(
+    read: _Reader, fixed: Path, evaluation: Path, results: EvaluationResults | None
+) -> EvaluationPlan | None:
+    """The plan as it was fixed; a plan that changed afterwards is told to the reader."""
+    no_plan: EvaluationPlan | None = None
+    first = read(fixed / PLAN_FILE, lambda p: load_plan(p.parent), no_plan)
+    used = read(evaluation / PLAN_FILE, lambda p: load_plan(p.parent), no_plan)
+    if first is not None and used is not None and first != used:
+        read.problems.append(
+            "The evaluation did not follow the plan that was fixed when the run began."
+        )
+    plan = used or first
+    if results is not None and plan is not None and results.plan_hash != plan_hash(plan):
+        read.problems.append("The results were made by another plan than the one on disk.")
+    return plan
 
 
 def _record(read: _Reader, kind: type[T], path: Path) -> T | None:
