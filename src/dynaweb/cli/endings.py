@@ -45,7 +45,13 @@ def run(command: Callable[[], object], *, debug: bool) -> int:
         command: does everything; may return an exit code.
         debug: print tracebacks of named errors too.
     """
-    signal.signal(signal.SIGTERM, _terminate)
+    ended: list[int] = []
+
+    def terminate(number: int, frame: FrameType | None) -> None:
+        ended.append(number)
+        signal.raise_signal(signal.SIGINT)  # asyncio winds down cleanly on this one alone
+
+    signal.signal(signal.SIGTERM, terminate)
     try:
         code = command()
         return code if isinstance(code, int) else OK
@@ -64,7 +70,8 @@ def run(command: Callable[[], object], *, debug: bool) -> int:
     except CLICK_ERROR as error:
         return complain(_usage_line(error), USAGE)
     except (KeyboardInterrupt, typer.Abort):
-        return complain("interrupted; the same command goes on from here", INTERRUPTED)
+        code = TERMINATED if ended else INTERRUPTED
+        return complain("interrupted; the same command goes on from here", code)
     except BrokenPipeError:
         # the reader of our output has gone (`| head`); nothing is left to say to it
         sys.stderr.close()
@@ -96,7 +103,3 @@ def _usage_line(error: Exception) -> str:
     context = getattr(error, "ctx", None)
     where = f"{context.command_path} --help" if context is not None else "dynaweb --help"
     return f"{str(said).rstrip('.')} (see {where})"
-
-
-def _terminate(number: int, frame: FrameType | None) -> None:
-    raise SystemExit(TERMINATED)

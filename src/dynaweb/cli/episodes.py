@@ -9,10 +9,11 @@ from pathlib import Path
 
 from dynaweb.browser.config import BrowserConfig
 from dynaweb.browser.environment import miniwob_world
-from dynaweb.browser.miniwob import check_task, miniwob_tasks
+from dynaweb.browser.miniwob import miniwob_tasks
 from dynaweb.browser.pages import PageServer, miniwob_root
 from dynaweb.cli.drawing import drawing
-from dynaweb.cli.endings import TooManyFailuresError, did_you_mean
+from dynaweb.cli.endings import TooManyFailuresError
+from dynaweb.cli.names import known_task, require_expert
 from dynaweb.collect.experts import EXPERTS
 from dynaweb.collect.explore import NoiseConfig, NoisyExpert, RandomAgent
 from dynaweb.collect.run import CollectConfig, Job, collect_episodes
@@ -54,18 +55,6 @@ def list_tasks(*, experts: bool, as_json: bool) -> None:
         print(f"{name:<34}expert, up to {EXPERTS[name].steps} step(s)" if name in EXPERTS else name)
 
 
-def known_task(name: str) -> str:
-    """The task's name as the package spells it.
-
-    Raises:
-        UserError: no such task; says which is near.
-    """
-    bare = name.removeprefix("miniwob.")
-    if bare not in miniwob_tasks() and (near := did_you_mean(bare, miniwob_tasks())):
-        raise UserError(f"no MiniWoB++ task {name!r}{near} `dynaweb tasks` lists them")
-    return check_task(name)
-
-
 def collect_tasks(wish: Wish, *, quiet: bool) -> None:
     """Have the episodes, and say what came of them.
 
@@ -73,13 +62,10 @@ def collect_tasks(wish: Wish, *, quiet: bool) -> None:
         UserError: no such task or policy, or no expert for a task.
         TooManyFailuresError: more episodes broke than the caller allows.
     """
-    names = [known_task(name) for name in dict.fromkeys(wish.tasks)]
     if wish.policy not in POLICIES:
         raise UserError(f"no policy {wish.policy!r}: use one of {', '.join(POLICIES)}")
-    if wish.policy != "random" and (alone := [n for n in names if n not in EXPERTS]):
-        raise UserError(
-            f"task {alone[0]!r} has no scripted expert: use --policy random, or one of `dynaweb tasks --experts`"
-        )
+    check = known_task if wish.policy == "random" else require_expert
+    names = list(dict.fromkeys(check(name) for name in wish.tasks))
     if not wish.out.parent.is_dir():
         raise UserError(f"no folder {str(wish.out.parent)!r} for --out: make it first")
     asyncio.run(_collect(wish, names, quiet=quiet))

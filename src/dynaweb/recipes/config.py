@@ -13,6 +13,9 @@ from dynaweb.train.config import FitConfig
 from dynaweb.world.config import WorldModelConfig
 from dynaweb.world.training import WorldTrainConfig
 
+MAY_DIFFER = frozenset({"browser.executable", "live_workers", "threads"})
+"""Settings that change no result: a run may be taken up with others."""
+
 EVALUATION_SEEDS_FROM = 1_000_000
 """Page seeds from here on are for evaluation alone."""
 

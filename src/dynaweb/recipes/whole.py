@@ -9,15 +9,12 @@ from pathlib import Path
 from dynaweb.lm.tokenizer import Tokenizer
 from dynaweb.recipes import collecting, controls, dreaming, proof, worldly
 from dynaweb.recipes.closing import close
-from dynaweb.recipes.config import RecipeConfig
+from dynaweb.recipes.config import MAY_DIFFER, RecipeConfig
 from dynaweb.recipes.policy import learn_tokenizer, train_policy
 from dynaweb.recipes.stage import Run
 from dynaweb.records.trajectory import Trajectory
 from dynaweb.runs.folder import RunFolder
 from dynaweb.runs.progress import Progress, silent
-
-MAY_DIFFER = frozenset({"browser.executable", "live_workers", "threads"})
-"""Settings that change no result."""
 
 
 def run_whole(

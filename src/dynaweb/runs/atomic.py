@@ -46,7 +46,7 @@ def read_json(path: Path) -> dict[str, object] | None:
     """
     try:
         value: object = json.loads(path.read_text("utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise StorageError(f"cannot read {path}: {error.strerror}") from error

@@ -75,7 +75,7 @@ class RunFolder:
             StorageError: it cannot be written, or its `run.json` is damaged.
         """
         self.path = path
-        _refuse_strangers(path)
+        check_folder(path, config=config, seed=seed, may_differ=may_differ)
         try:
             path.mkdir(parents=True, exist_ok=True)
             self._lock = (path / "lock").open("a+", encoding="utf-8")
@@ -85,8 +85,11 @@ class RunFolder:
             ) from error
         self._take_lock()
         try:
-            self.resumed = self._check_or_write(plain(config), seed, frozenset(may_differ))
+            self.resumed = check_folder(path, config=config, seed=seed, may_differ=may_differ)
             """The folder held this run already."""
+            if not self.resumed:
+                about = {"schema_version": RUN_SCHEMA, "seed": seed, "config": plain(config)}
+                write_json(path / "run.json", {**about, **asdict(provenance())})
             self.notices = self._record_session(argv)
             """What a reader of the result should know, such as code that changed half-way."""
         except BaseException:
@@ -106,44 +109,6 @@ class RunFolder:
         self._lock.truncate(0)
         self._lock.write(f"{os.getpid()}\n")
         self._lock.flush()
-
-    def _check_or_write(self, config: object, seed: int, may_differ: frozenset[str]) -> bool:
-        marker = self.path / "run.json"
-        try:
-            before = read_json(marker)
-        except StorageError as error:
-            raise StorageError(
-                f"{error}; delete the folder to begin again, or choose another"
-            ) from error
-        if before is None:
-            write_json(
-                marker,
-                {
-                    "schema_version": RUN_SCHEMA,
-                    "seed": seed,
-                    "config": config,
-                    **asdict(provenance()),
-                },
-            )
-            return False
-        if before.get("schema_version") != RUN_SCHEMA:
-            raise UserError(
-                f"{str(self.path)!r} was written by another version of dynaweb; choose another folder"
-            )
-        changed = differences(
-            {"seed": before.get("seed"), "config": before.get("config")},
-            {"seed": seed, "config": config},
-        )
-        if lines := [
-            text for key, text in changed.items() if key.removeprefix("config.") not in may_differ
-        ]:
-            shown = "; ".join(lines[:4]) + (
-                f"; and {len(lines) - 4} more" if len(lines) > 4 else ""
-            )
-            raise UserError(
-                f"{str(self.path)!r} holds a run of another configuration ({shown}); choose another folder, or delete this one"
-            )
-        return True
 
     def _record_session(self, argv: tuple[str, ...]) -> tuple[str, ...]:
         now, begun = provenance(), read_json(self.path / "run.json") or {}
@@ -238,8 +203,43 @@ class RunFolder:
         self.close()
 
 
+def check_folder(
+    path: Path, *, config: object, seed: int, may_differ: frozenset[str] = frozenset()
+) -> bool:
+    """Whether the folder holds this very run; nothing is written.
+
+    Raises:
+        UserError: it holds another run, or something that is no run.
+        StorageError: its `run.json` is damaged.
+    """
+    try:
+        before = read_json(path / "run.json")
+    except StorageError as error:
+        raise StorageError(
+            f"{error}; delete the folder to begin again, or choose another"
+        ) from error
+    if before is None:
+        _refuse_strangers(path)
+        return False
+    if before.get("schema_version") != RUN_SCHEMA:
+        raise UserError(
+            f"{str(path)!r} was written by another version of dynaweb; choose another folder"
+        )
+    changed = differences(
+        {"seed": before.get("seed"), "config": before.get("config")},
+        {"seed": seed, "config": plain(config)},
+    )
+    lines = [t for key, t in changed.items() if key.removeprefix("config.") not in may_differ]
+    if lines:
+        shown = "; ".join(lines[:4]) + (f"; and {len(lines) - 4} more" if len(lines) > 4 else "")
+        raise UserError(
+            f"{str(path)!r} holds a run of another configuration ({shown}); choose another folder, or delete this one"
+        )
+    return True
+
+
 def _refuse_strangers(path: Path) -> None:
-    if not path.is_dir() or (path / "run.json").exists():
+    if not path.is_dir():
         return
     ours = ("lock", "sessions.jsonl")
     found = sorted(p.name for p in path.iterdir() if p.name not in ours and p.name[0] != ".")
