@@ -7,7 +7,7 @@ its own, so the other rows of a batch touch it only through the rounding of the 
 
 import inspect
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -20,6 +20,7 @@ from dynaweb.contracts import SampleRequest
 from dynaweb.errors import SamplerError
 from dynaweb.lm.cache import RoomyCache
 from dynaweb.lm.model import context_length, hidden_states, output_logits
+from dynaweb.lm.rows import batches_by_length
 from dynaweb.lm.tokenizer import Tokenizer
 from dynaweb.records.trajectory import Generation
 
@@ -93,7 +94,7 @@ class TorchSampler:
             SamplerError: an empty prompt, or one that leaves no room for a reply.
         """
         rows = [self._row(r) for r in requests]
-        for batch in _batches(
+        for batch in batches_by_length(
             [len(r.request.prompt_ids) for r in rows], [r.limit for r in rows], self._batch_tokens
         ):
             self._write([rows[i] for i in batch])
@@ -122,7 +123,7 @@ class TorchSampler:
                 raise SamplerError("cannot score an empty prompt or completion")
             self._check_room(len(prompt), len(choice))
         scores = [0.0] * len(pairs)
-        for batch in _batches(
+        for batch in batches_by_length(
             [len(p) + len(c) for p, c in pairs], [0] * len(pairs), self._batch_tokens
         ):
             for i, score in zip(batch, self._score([pairs[i] for i in batch]), strict=True):
@@ -173,11 +174,12 @@ class TorchSampler:
     def _write(self, rows: list[_Row]) -> None:
         unique = list(dict.fromkeys(r.request.prompt_ids for r in rows))
         place = {ids: i for i, ids in enumerate(unique)}
-        lengths_U = torch.tensor([len(ids) for ids in unique])
+        device = self._model.device
+        lengths_U = torch.tensor([len(ids) for ids in unique], device=device)
         longest = int(lengths_U.max())
         cache = RoomyCache(self._model, longest + max(r.limit for r in rows))
         logits_UV = self._prefill(unique, lengths_U, cache)
-        rows_B = torch.tensor([place[r.request.prompt_ids] for r in rows])
+        rows_B = torch.tensor([place[r.request.prompt_ids] for r in rows], device=device)
         if len(rows) != len(unique):
             cache.select(rows_B)
         lengths_B, logits_BV = lengths_U[rows_B], logits_UV[rows_B]
@@ -189,7 +191,7 @@ class TorchSampler:
             if not keep:
                 return
             if len(keep) <= COMPACT_BELOW * len(live):
-                kept_B = torch.tensor(keep)
+                kept_B = torch.tensor(keep, device=device)
                 cache.select(kept_B)
                 lengths_B, ids_B = lengths_B[kept_B], ids_B[kept_B]
                 visible_BK = None if visible_BK is None else visible_BK[kept_B]
@@ -201,11 +203,14 @@ class TorchSampler:
     def _prefill(
         self, unique: list[tuple[int, ...]], lengths_U: Int[Tensor, " U"], cache: RoomyCache
     ) -> Float[Tensor, "U V"]:
-        ids_UT = _pad_right(unique, self._tokenizer.pad_id)
+        ids_UT = _pad_right(unique, self._tokenizer.pad_id).to(self._model.device)
         states_UTH = self._model.base_model(
             input_ids=ids_UT, use_cache=True, **{self._cache_argument: cache}
         ).last_hidden_state
-        return output_logits(self._model, states_UTH[torch.arange(len(unique)), lengths_U - 1])
+        return output_logits(
+            self._model,
+            states_UTH[torch.arange(len(unique), device=lengths_U.device), lengths_U - 1],
+        )
 
     def _forward(
         self,
@@ -224,14 +229,15 @@ class TorchSampler:
         return output_logits(self._model, states_B1H[:, 0])
 
     def _choose(self, live: list[_Row], logits_BV: Float[Tensor, "B V"]) -> Int[Tensor, " B"]:
-        heat_B = torch.tensor([r.request.temperature or 1.0 for r in live])
+        device = logits_BV.device
+        heat_B = torch.tensor([r.request.temperature or 1.0 for r in live], device=device)
         logp_BV = torch.log_softmax(logits_BV / heat_B[:, None], dim=-1)
-        greedy_B = torch.tensor([r.request.temperature == 0.0 for r in live])
+        greedy_B = torch.tensor([r.request.temperature == 0.0 for r in live], device=device)
         if bool(greedy_B.all()):
             ids_B = logits_BV.argmax(dim=-1)
         else:
             draws = [0.0 if r.done else r.stream.random() for r in live]
-            ids_B = _inverse_cdf(logp_BV, torch.tensor(draws, dtype=torch.float64))
+            ids_B = _inverse_cdf(logp_BV, torch.tensor(draws, dtype=torch.float64, device=device))
             if bool(greedy_B.any()):
                 ids_B = torch.where(greedy_B, logits_BV.argmax(dim=-1), ids_B)
         chosen_B = logp_BV.gather(1, ids_B[:, None])[:, 0]
@@ -244,13 +250,18 @@ class TorchSampler:
 
     @torch.inference_mode()
     def _score(self, pairs: list[tuple[tuple[int, ...], tuple[int, ...]]]) -> list[float]:
-        ids_BT = _pad_right([p + c for p, c in pairs], self._tokenizer.pad_id)
+        device = self._model.device
+        ids_BT = _pad_right([p + c for p, c in pairs], self._tokenizer.pad_id).to(device)
         states_BTH = hidden_states(self._model, ids_BT)
-        row_N = torch.tensor([b for b, (_, c) in enumerate(pairs) for _ in c])
-        place_N = torch.tensor([len(p) - 1 + j for p, c in pairs for j in range(len(c))])
+        row_N = torch.tensor([b for b, (_, c) in enumerate(pairs) for _ in c], device=device)
+        place_N = torch.tensor(
+            [len(p) - 1 + j for p, c in pairs for j in range(len(c))], device=device
+        )
         logp_NV = torch.log_softmax(output_logits(self._model, states_BTH[row_N, place_N]), dim=-1)
         logp_N = logp_NV.gather(1, ids_BT[row_N, place_N + 1][:, None])[:, 0]
-        sums: list[float] = torch.zeros(len(pairs)).index_add(0, row_N, logp_N).tolist()
+        sums: list[float] = (
+            torch.zeros(len(pairs), device=device).index_add(0, row_N, logp_N).tolist()
+        )
         return sums
 
 
@@ -272,20 +283,5 @@ def _visible(lengths_B: Int[Tensor, " B"], longest: int, room: int) -> Bool[Tens
     """Which cached positions a row may look at; None when no row was padded."""
     if bool((lengths_B == longest).all()):
         return None
-    places_K = torch.arange(longest + room)
+    places_K = torch.arange(longest + room, device=lengths_B.device)
     return (places_K[None] < lengths_B[:, None]) | (places_K[None] >= longest)
-
-
-def _batches(lengths: Sequence[int], rooms: Sequence[int], budget: int) -> Iterator[list[int]]:
-    """Indices of like length together, at most `budget` positions a batch, at least one row."""
-    batch: list[int] = []
-    widest = 0
-    for i in sorted(range(len(lengths)), key=lambda i: lengths[i]):
-        room = max(rooms[i], widest)
-        if batch and (len(batch) + 1) * (lengths[i] + room) > budget:
-            yield batch
-            batch, room = [], rooms[i]
-        batch.append(i)
-        widest = room
-    if batch:
-        yield batch

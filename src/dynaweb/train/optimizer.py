@@ -189,4 +189,4 @@ class Optimizer:
                 raise StorageError(
                     f"optimiser state {key!r} has shape {tuple(value.shape)}, the parameter {tuple(p.shape)}"
                 )
-            optimizer.state[p][item] = value.clone()
+            optimizer.state[p][item] = value.to(p.device, copy=True)
