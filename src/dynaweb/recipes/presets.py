@@ -6,8 +6,9 @@ Tasks, seeds and analysis of the study are fixed here, in a commit before its fi
 from dataclasses import replace
 
 from dynaweb.batch.mix import MixConfig
+from dynaweb.dream.starts import StartsConfig
 from dynaweb.errors import UserError
-from dynaweb.gspo.config import AuditConfig, GspoConfig
+from dynaweb.gspo.config import AuditConfig, ClipConfig, GspoConfig, UpdateConfig
 from dynaweb.recipes.config import (
     DataConfig,
     EvaluationConfig,
@@ -15,7 +16,7 @@ from dynaweb.recipes.config import (
     RecipeConfig,
     WorldConfig,
 )
-from dynaweb.train.config import FitConfig
+from dynaweb.train.config import FitConfig, OptimizerConfig
 from dynaweb.world.training import WorldTrainConfig
 
 DEMO_TASKS = (
@@ -68,13 +69,18 @@ def study() -> RecipeConfig:
     return RecipeConfig(
         name="study",
         tasks=STUDY_TASKS,
-        data=DataConfig(experts=20, random=5, noisy=15, agent=40, held_out=12, held_out_noisy=3),
-        policy=PolicyConfig(fit=FitConfig(epochs=10.0), renamed_copies=3),
+        data=DataConfig(experts=10, random=4, noisy=12, agent=36, held_out=24, held_out_noisy=3),
+        policy=PolicyConfig(fit=FitConfig(epochs=12.0), renamed_copies=3),
         world=WorldConfig(train=WorldTrainConfig(renamed_copies=1), fit=FitConfig(epochs=3.0)),
         gspo=GspoConfig(
-            iterations=60,
-            groups=12,
-            mix=MixConfig(group_size=8, expert_share=0.5, live_share=0.25),
+            iterations=40,
+            groups=16,
+            mix=MixConfig(group_size=8, expert_share=0.5, live_share=0.5),
+            starts=StartsConfig(intermediate_share=0.3),
+            update=UpdateConfig(
+                optimizer=OptimizerConfig(name="adamw", learning_rate=2e-4, weight_decay=0.0),
+                clip=ClipConfig(low=0.2, high=0.2, reference_tokens=None),
+            ),
             audit=AuditConfig(every=20, dreams=24),
         ),
         evaluation=EvaluationConfig(episodes=20, max_steps=8),
@@ -88,8 +94,9 @@ def demo() -> RecipeConfig:
         full,
         name="demo",
         tasks=DEMO_TASKS,
-        data=DataConfig(experts=16, random=4, noisy=12, agent=24, held_out=10, held_out_noisy=2),
-        gspo=replace(full.gspo, iterations=24, audit=AuditConfig(every=8, dreams=16)),
+        data=DataConfig(experts=10, random=4, noisy=12, agent=24, held_out=12, held_out_noisy=2),
+        world=WorldConfig(train=WorldTrainConfig(renamed_copies=2), fit=FitConfig(epochs=4.0)),
+        gspo=replace(full.gspo, iterations=16, groups=12, audit=AuditConfig(every=8, dreams=16)),
         evaluation=EvaluationConfig(episodes=10, max_steps=8),
     )
 

@@ -27,7 +27,7 @@ from dynaweb.world.model import PatchWorldModel
 from dynaweb.world.train import train_world
 
 CALIBRATION = "calibration"
-CALIBRATION_FRACTION = 0.4
+CALIBRATION_FRACTION = 0.3
 """Share of the held-out pages that set the judge's bar; the others measure it."""
 
 
