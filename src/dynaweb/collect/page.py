@@ -10,7 +10,7 @@ from typing import TypeAlias, TypeVar
 
 from dynaweb.axtree.tree import Node, Tree, read_tree
 from dynaweb.errors import DynawebError
-from dynaweb.records.action import Action, Click, Fill, Press, target_bids
+from dynaweb.records.action import Action, Click, Fill, target_bids
 from dynaweb.records.observation import Observation
 from dynaweb.records.trajectory import Step
 
@@ -216,11 +216,6 @@ def click(node: Node, why: str = "") -> Move:
 def fill(node: Node, text: str, why: str = "") -> Move:
     """Type into it."""
     return why or f"The field must say {text!r}.", Fill(bid(node), text)
-
-
-def press(node: Node, keys: str, why: str) -> Move:
-    """Press keys in it."""
-    return why, Press(bid(node), keys)
 
 
 def submit(page: Page, name: str = "Submit") -> Move:
