@@ -196,3 +196,21 @@ def test_a_radio_button_unsets_its_neighbours_and_no_others() -> None:
     assert line(page, "3") == "[3] radio 'L', checked='true'"
     assert line(page, "5") == "[5] radio 'Red', checked='true'"
     assert apply_rules([page], Click("3")).page.tree == page.tree
+
+
+def test_a_list_of_several_choices_marks_just_those() -> None:
+    tree = "\n".join(
+        (
+            "RootWebArea 'L'",
+            "\t[1] listbox '', multiselectable",
+            "\t\t[2] option 'A', selected='true'",
+            "\t\t[3] option 'B'",
+            "\t\t[4] option 'C'",
+        )
+    )
+    page = apply_rules([replace(PAGE, tree=tree)], SelectOption("1", ("B", "C"))).page
+    assert [line(page, b) for b in "234"] == [
+        "[2] option 'A'",
+        "[3] option 'B', selected='true'",
+        "[4] option 'C', selected='true'",
+    ]

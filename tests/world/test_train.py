@@ -1,10 +1,12 @@
 """Training: one small model learns the toy site's web and judges it, and the folder can be used again."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 from tests.conformance.toy import NOTES_TAB, SUBMIT, TASKS, first_site, show
 from tests.world.toys import expert, wanderer
 
@@ -18,25 +20,29 @@ from dynaweb.lm.sampler import TorchSampler
 from dynaweb.lm.tokenizer import Tokenizer, train_tokenizer
 from dynaweb.records.action import Click
 from dynaweb.records.trajectory import Outcome, Trajectory
-from dynaweb.train.config import FitConfig, OptimizerConfig
+from dynaweb.train.config import FitConfig
 from dynaweb.world.config import WorldModelConfig
 from dynaweb.world.model import PatchWorldModel
 from dynaweb.world.train import build_world_data, train_world, world_texts
 from dynaweb.world.training import WorldTrainConfig
 
 CONFIG = WorldTrainConfig(renamed_copies=1)
-HOW = FitConfig(
-    steps=120,
-    batch_tokens=2048,
-    warmup_steps=5,
-    optimizer=OptimizerConfig(name="adamw", learning_rate=5e-3),
-)
+STEPS = 200
+HOW = FitConfig(steps=STEPS, batch_tokens=1024, warmup_steps=5)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="module")
 def attempts() -> list[Trajectory]:
-    good = [expert(t, s) for t in TASKS for s in range(12)]
-    return good + [wanderer(t, s) for t in TASKS for s in range(12)]
+    good = [expert(t, s) for t in TASKS for s in range(10)]
+    return good + [wanderer(t, s) for t in TASKS for s in range(10)]
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +107,7 @@ def test_counts_are_written_beside_the_model(trained: Path, attempts: list[Traje
     dropped = sum(n for k, n in counts.items() if k.startswith("dropped.") and "too_long" not in k)
     assert counts["world_steps_kept"] + dropped == counts["steps_in"]
     assert counts["attempts"] == len(attempts) and counts["attempts_renamed"] > 0
-    assert about["fit"]["steps"] == 120
+    assert about["fit"]["steps"] == STEPS
 
 
 def test_called_again_it_returns_what_is_there(
@@ -111,7 +117,7 @@ def test_called_again_it_returns_what_is_there(
     before = (trained / "model.safetensors").read_bytes()
     model = build_model(shape, tokenizer.vocab_size, 0)
     result = train_world(model, tokenizer, attempts, trained, config=CONFIG, how=HOW)
-    assert result.fit.resumed_from == 120
+    assert result.fit.resumed_from == STEPS
     assert (trained / "model.safetensors").read_bytes() == before
     with pytest.raises(StorageError):
         other = build_model(shape, tokenizer.vocab_size, 0)

@@ -132,19 +132,21 @@ def is_password(tree: Tree, node: Node) -> bool:
 
 
 def _chosen(page: Observation, bid: str, options: tuple[str, ...]) -> Ruled:
-    """A plain select that shows one choice: its value, and the mark on its options."""
+    """A plain select: the mark on its options, and its value where it shows one."""
     tree = read_tree(page.tree)
     at = _find(tree, bid)
     focused = replace(page, focused=bid)
     inside = range(at + 1, _end(tree, at))
     names = {i: tree[i].name for i in inside if tree[i].role in ("option", "menuitem")}
-    if len(options) != 1 or options[0] not in names.values():
+    several = tree[at].attr("multiselectable") is True
+    wanted = options if several else options[:1]
+    if not wanted or not set(wanted) <= set(names.values()):
         return Ruled(page=focused, settled=False, rule="focus")
     nodes = list(tree)
-    if tree[at].attr("value") is not None:
-        nodes[at] = _with_attr(tree[at], "value", options[0])
+    if tree[at].attr("value") is not None and not several:
+        nodes[at] = _with_attr(tree[at], "value", wanted[0])
     for i, name in names.items():
-        nodes[i] = _marked(tree[i], name == options[0])
+        nodes[i] = _marked(tree[i], name in wanted)
     touched = tuple((n.bid or "", "selected") for n in (tree[i] for i in names))
     page = replace(focused, tree=render_tree(tuple(nodes)))
     return Ruled(page=page, settled=False, rule="choosing", touched=((bid, "value"), *touched))
