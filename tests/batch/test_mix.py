@@ -37,6 +37,12 @@ def test_only_the_dreams_that_stay_are_dreamed(
     assert split_group(MixConfig(expert_share=share), experts=experts, live=0) == expected
 
 
+def test_live_successes_never_crowd_out_the_last_dream() -> None:
+    config = MixConfig(expert_share=0.5, live_share=0.5)
+    assert split_group(config, experts=1, live=9) == (1, 4, 3)
+    assert split_group(config, experts=0, live=9) == (4, 0, 4)
+
+
 def test_half_of_the_members_are_the_experts() -> None:
     members = mix(MixConfig(), dreams=4, experts=1).members
     sources = [source_of(m) for m in members]

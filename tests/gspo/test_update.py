@@ -154,6 +154,12 @@ def test_another_model_behind_the_sampler_stops_the_run() -> None:
             for r, c in zip(attempt.rows, cuts, strict=True)
         ]
         lied.append(dataclasses.replace(attempt, rows=tuple(rows)))
+    live = [
+        dataclasses.replace(a, source=Source.LIVE) if a.source is Source.DREAM else a for a in lied
+    ]
+    spare = model()
+    older = update_policy(spare, Optimizer(spare, OptimizerConfig()), live, config(), seed=1)
+    assert older["update/sampler_gap"] is None, "live attempts are of earlier weights, rightly"
     with pytest.raises(TrainingError, match="same weights"):
         update_policy(policy, Optimizer(policy, OptimizerConfig()), lied, config(), seed=1)
 

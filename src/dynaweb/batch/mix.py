@@ -42,10 +42,12 @@ class MixConfig:
 def split_group(config: MixConfig, *, experts: int, live: int) -> tuple[int, int, int]:
     """How many members are (dreams, experts, live), given how many of each the start has.
 
-    Only the dreams that will be kept are dreamed: replacing a member costs nothing.
+    Only the dreams that will be kept are dreamed: replacing a member costs nothing. Live successes
+    leave room for one dream at least, without which a group of successes would teach nothing.
     """
     n_expert = round(config.group_size * config.expert_share) if experts else 0
-    n_live = min(live, round(config.group_size * config.live_share))
+    room = max(config.group_size - n_expert - 1, 0)
+    n_live = min(live, round(config.group_size * config.live_share), room)
     return config.group_size - n_expert - n_live, n_expert, n_live
 
 

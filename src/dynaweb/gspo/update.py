@@ -149,9 +149,14 @@ def update_policy(
 
 
 def sampler_gap(scored: Sequence[Scored]) -> float | None:
-    """Mean |difference| of a token's log-probability between sampler and trainer; None without dreams."""
+    """Mean |difference| of a token's log-probability between sampler and trainer; None without dreams.
+
+    Only dreams are fresh: live attempts were sampled from earlier weights, experts from none.
+    """
     gaps = []
     for s in scored:
+        if s.attempt.source is not Source.DREAM:
+            continue
         sampled = [x for row in s.attempt.rows for x in row.sampled_logprobs]
         if len(sampled) == len(s.old_logp_T):
             gaps.append((s.old_logp_T.cpu() - torch.tensor(sampled)).abs())
