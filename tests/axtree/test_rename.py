@@ -119,6 +119,18 @@ def test_beginnings_of_words_stay_beginnings(vocabulary: Vocabulary) -> None:
         assert f"checkbox '{start}" in renamed.steps[0].observation.tree
 
 
+def test_a_beginning_that_cannot_change_keeps_its_words(vocabulary: Vocabulary) -> None:
+    """`an` is never a name: renaming Anka would make "starts with An" a lie."""
+    t = attempt(0, goal='Select what starts with "Al" and click Submit')
+    assert rename_trajectory(t, vocabulary, 0) is not None
+    kept = Vocabulary(
+        protected={"pick": vocabulary.protected["pick"] | {"al"}},
+        pool=vocabulary.pool,
+        cipher_share=0.5,
+    )
+    assert rename_trajectory(t, kept, 0) is None
+
+
 def test_a_task_that_is_understood_and_not_copied_is_left_alone() -> None:
     attempts = [attempt(s, goal="Select what rhymes", chosen="zzz") for s in range(12)]
     vocabulary = learn_vocabulary(attempts, VocabularyConfig())
@@ -133,7 +145,7 @@ def test_too_few_seeds_are_no_evidence() -> None:
 
 def test_escapes_and_case_survive() -> None:
     r = Renaming({"new": "old", "n": "q"})
-    assert r.text(r"new\new NEW New") == r"old\new OLD Old"
+    assert r.text(r"new\new NEW New nEw") == r"old\new OLD Old oLd"
     assert (
         r.quoted(r"[1] new 'new', new='new', value='new'")
         == r"[1] new 'old', new='new', value='old'"

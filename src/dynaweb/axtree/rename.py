@@ -14,7 +14,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from dynaweb.axtree.vocabulary import Vocabulary, content_words, goal_words
+from dynaweb.axtree.vocabulary import (
+    Vocabulary,
+    content_words,
+    goal_words,
+    quoted_goal_words,
+)
 from dynaweb.records.action import Action, Fill, ReportInfeasible, SelectOption, SendMsgToUser
 from dynaweb.records.observation import Observation
 from dynaweb.records.trajectory import Step, Trajectory
@@ -58,7 +63,9 @@ class Renaming:
             return new
         if word.isupper() and len(word) > 1:
             return new.upper()
-        return new.capitalize()
+        if word.istitle() or len(word) != len(new):
+            return new.capitalize()
+        return "".join(n.upper() if w.isupper() else n for w, n in zip(word, new, strict=True))
 
 
 def rename_trajectory(
@@ -136,8 +143,9 @@ def draw_renaming(trajectory: Trajectory, vocabulary: Vocabulary, seed: int) -> 
         for w in goal - content
         if not vocabulary.is_protected(trajectory.task, w) and _is_part(w, free)
     }
-    if not free:
-        return None
+    kept = quoted_goal_words(trajectory) - set(free) - hints
+    if not free or any(_is_part(w, free) for w in kept):
+        return None  # nothing to change, or a beginning that stays while its word would change
     rng = random.Random(seed)
     parts = bool(hints) or any(_is_part(w, free) for w in goal & set(free))
     taken = content | goal

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from dynaweb.errors import UserError
 from dynaweb.records.action import Fill, SelectOption, SendMsgToUser, target_bids
-from dynaweb.records.trajectory import Outcome, Step, Trajectory
+from dynaweb.records.trajectory import Behaviour, Outcome, Step, Trajectory
 
 _WORD = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)|[A-Za-z]+")
 _QUOTED = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"")
@@ -86,6 +86,11 @@ def goal_words(trajectory: Trajectory) -> set[str]:
     return words_of(trajectory.goal)
 
 
+def quoted_goal_words(trajectory: Trajectory) -> set[str]:
+    """Words that the goal gives in double quotes: to be found, typed or begun with."""
+    return {w for quoted in re.findall(r'"([^"]*)"', trajectory.goal) for w in words_of(quoted)}
+
+
 def content_words(trajectory: Trajectory) -> set[str]:
     """Words in quotes on any page of the attempt, and words the agent typed, chose or said."""
     steps = trajectory.past + trajectory.steps
@@ -138,8 +143,12 @@ def _common_words(attempts: list[Trajectory], fraction: float) -> tuple[frozense
 
 
 def _follow_fraction(attempts: list[Trajectory], common: frozenset[str]) -> float:
-    """Of the successes, the fraction whose targets and texts come from goal and page; 0 if none."""
-    successes = [t for t in attempts if t.outcome is Outcome.SUCCESS]
+    """Of the successes, the fraction whose targets and texts come from goal and page; 0 if none.
+
+    Experts' successes where there are any: others succeed with detours that say nothing of the task.
+    """
+    won = [t for t in attempts if t.outcome is Outcome.SUCCESS]
+    successes = [t for t in won if t.behaviour is Behaviour.EXPERT] or won
     follows = [t for t in successes if _follows(t, common | _MEANT)]
     return len(follows) / len(successes) if successes else 0.0
 
