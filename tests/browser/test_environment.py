@@ -6,11 +6,13 @@ import signal
 from pathlib import Path
 
 import pytest
+from playwright.async_api import Error as PlaywrightError
 from tests.browser.plain import PlainSite, bid, said
 
 from dynaweb.browser.chromium import BrowserPool, find_chromium
 from dynaweb.browser.config import BrowserConfig
 from dynaweb.browser.environment import BrowserEnvironment
+from dynaweb.browser.page import LivePage
 from dynaweb.browser.pages import PageServer
 from dynaweb.errors import BrowserError, MissingDependencyError, UserError
 from dynaweb.records.action import Click, Noop, Press
@@ -147,6 +149,35 @@ async def test_a_killed_browser_is_named_and_comes_back(server: PageServer) -> N
     assert not _children() - before, "no process is left behind"
 
 
+async def test_a_crashed_page_is_named_and_the_next_reset_works(env: BrowserEnvironment) -> None:
+    page = await env.reset("hard", 0)
+    tabs = env._tabs
+    assert tabs is not None
+    with pytest.raises(PlaywrightError):
+        await tabs.active.page.goto("chrome://crash")
+    with pytest.raises(BrowserError):
+        await env.step(Click(bid(page, "Late")))
+    assert (await env.reset("second", 0)).title == "Second"
+
+
+async def test_a_crash_before_the_first_action_costs_no_episode(
+    pool: BrowserPool, server: PageServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    class CrashOnce(PlainSite):
+        crashed = False
+
+        async def begin(self, live: LivePage, task: str, seed: int) -> None:
+            if not self.crashed:
+                self.crashed = True
+                await live.goto("chrome://crash")
+            await super().begin(live, task, seed)
+
+    env = BrowserEnvironment(pool, CrashOnce(server.origin))
+    assert (await env.reset("second", 0)).title == "Second"
+    assert "trying again" in caplog.text
+    await env.close()
+
+
 async def test_many_side_by_side_do_not_mix(pool: BrowserPool, server: PageServer) -> None:
     async def attempt(name: str) -> str:
         env = BrowserEnvironment(pool, PlainSite(server.origin))
@@ -167,8 +198,13 @@ async def test_a_browser_that_is_not_there(tmp_path: Path) -> None:
     broken.write_text("#!/bin/sh\nexit 1\n")
     broken.chmod(0o755)
     pool = BrowserPool(BrowserConfig(executable=str(broken)))
-    with pytest.raises(MissingDependencyError, match="does not start"):
-        await pool.start()
+    for words, match in (
+        ("oops", "does not start.*install one"),
+        ("No usable sandbox!", "namespaces"),
+    ):
+        broken.write_text(f"#!/bin/sh\necho '{words}' >&2\nexit 1\n")
+        with pytest.raises(MissingDependencyError, match=match):
+            await pool.start()
     await pool.close()
 
 

@@ -38,7 +38,6 @@ ARGS = (
     "--no-pings",
     "--disable-smooth-scrolling",
     "--font-render-hinting=none",
-    "--disable-features=OptimizationHints,MediaRouter,Translate",
 )
 
 
@@ -80,6 +79,11 @@ class BrowserPool:
         self._ready: deque[asyncio.Task[LivePage]] = deque()
         self._closing: set[asyncio.Task[None]] = set()
 
+    @property
+    def alive(self) -> bool:
+        """Chromium is running and answers its driver."""
+        return self._browser is not None and self._browser.is_connected()
+
     async def start(self) -> None:
         """Start Chromium if it is not running.
 
@@ -87,7 +91,7 @@ class BrowserPool:
             MissingDependencyError: there is no Chromium, or it cannot start on this machine.
         """
         async with self._lock:
-            if self._browser is not None and self._browser.is_connected():
+            if self.alive:
                 return
             if self._browser is not None:
                 log.warning("Chromium is gone; starting it again")
@@ -113,7 +117,7 @@ class BrowserPool:
             )
         except PlaywrightError as error:
             raise MissingDependencyError(
-                f"Chromium at {path or 'Playwright folder'!r} does not start ({first_line(error)}): {HOW_TO_INSTALL}"
+                f"{path or 'Chromium'} does not start: {_why(error)}"
             ) from error
 
     def _host_rules(self) -> list[str]:
@@ -132,9 +136,13 @@ class BrowserPool:
         while self._ready:
             task = self._ready.popleft()
             try:
-                return await task
+                live = await task
             except BrowserError as error:
                 log.debug("a prepared tab was lost: %s", error)
+                continue
+            if not live.crashed:
+                return live
+            self.discard(live.page.context)
         return await self._fresh()
 
     def prepare(self) -> None:
@@ -191,3 +199,13 @@ async def _close_context(context: BrowserContext) -> None:
             await context.close()
     except (PlaywrightError, TimeoutError) as error:
         log.debug("context did not close: %s", first_line(error))
+
+
+def _why(error: PlaywrightError) -> str:
+    """The line of a launch log that says what is wrong, and what to do about it."""
+    for line in str(error).splitlines():
+        if "No usable sandbox" in line:
+            return "this system does not allow its sandbox; allow unprivileged user namespaces"
+        if "error while loading shared libraries" in line:
+            return f"{line.strip()}; {HOW_TO_INSTALL}"
+    return f"{first_line(error)}; {HOW_TO_INSTALL}"

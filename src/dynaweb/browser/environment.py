@@ -41,6 +41,7 @@ from dynaweb.records.trajectory import Fault, Start, Step, World
 log = logging.getLogger(__name__)
 
 HOST = "miniwob.localhost"
+CRASH_NOTICE_SEC = 0.3
 T = TypeVar("T")
 
 
@@ -59,6 +60,7 @@ class BrowserEnvironment:
         self._past: list[Step] = []
         self._observation: Observation | None = None
         self._over = False
+        self._crashed = False
 
     @property
     def world(self) -> World:
@@ -81,7 +83,16 @@ class BrowserEnvironment:
         await self._leave()
         await self._pool.start()
         self._task, self._seed, self._past, self._over = task, seed, [], False
-        await self._guarded(self._begin(), f"reset of {task!r}, seed {seed}")
+        what = f"reset of {task!r}, seed {seed}"
+        try:
+            await self._guarded(self._begin(), what)
+        except BrowserError as error:
+            if not self._crashed:
+                raise
+            # Nothing has been done yet, so a crash of the browser costs a second try and no episode.
+            log.warning("%s; trying again", error)
+            await self._pool.start()
+            await self._guarded(self._begin(), what)
         for action in start.prefix if start is not None else ():
             result = await self.step(action)
             if result.terminated:
@@ -173,6 +184,7 @@ class BrowserEnvironment:
         tabs, self._tabs = self._tabs, None
         self._observation = None
         if tabs is not None:
+            self._crashed = tabs.active.crashed or not self._pool.alive
             self._pool.discard(tabs.context)
 
     async def _guarded(self, work: Coroutine[None, None, T], what: str) -> T:
@@ -185,12 +197,11 @@ class BrowserEnvironment:
             raise BrowserError(
                 f"{what}: no answer from the page in {self._config.deadline_sec:g} s"
             ) from error
-        except PlaywrightError as error:
+        except (PlaywrightError, BrowserError) as error:
+            # The browser tells of a crash a moment after the call that it broke.
+            await asyncio.sleep(CRASH_NOTICE_SEC)
             await self._leave()
             raise BrowserError(f"{what}: {first_line(error)}") from error
-        except BrowserError as error:
-            await self._leave()
-            raise BrowserError(f"{what}: {error}") from error
 
 
 def _result(

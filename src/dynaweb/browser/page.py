@@ -107,6 +107,8 @@ class LivePage:
         Raises:
             BrowserError: the page or the browser is gone, or refuses.
         """
+        if self.crashed:
+            raise BrowserError("the page crashed")  # a crashed page never answers
         try:
             answer: JsonObject = await self.cdp.send(method, dict(params or {}))
         except PlaywrightError as error:
