@@ -53,6 +53,19 @@ def run(command: Callable[[], object], *, debug: bool) -> int:
 
     signal.signal(signal.SIGTERM, terminate)
     try:
+        code = _ending(command, debug=debug)
+    except (KeyboardInterrupt, typer.Abort):
+        code = INTERRUPTED
+    if code != INTERRUPTED:
+        return code
+    # typer turns the keyboard's interrupt into this code by itself
+    return complain(
+        "interrupted; the same command goes on from here", TERMINATED if ended else code
+    )
+
+
+def _ending(command: Callable[[], object], *, debug: bool) -> int:
+    try:
         code = command()
         return code if isinstance(code, int) else OK
     except DynawebError as error:
@@ -69,9 +82,6 @@ def run(command: Callable[[], object], *, debug: bool) -> int:
         return ending.exit_code
     except CLICK_ERROR as error:
         return complain(_usage_line(error), USAGE)
-    except (KeyboardInterrupt, typer.Abort):
-        code = TERMINATED if ended else INTERRUPTED
-        return complain("interrupted; the same command goes on from here", code)
     except BrokenPipeError:
         # the reader of our output has gone (`| head`); nothing is left to say to it
         sys.stderr.close()

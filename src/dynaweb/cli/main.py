@@ -162,7 +162,9 @@ def collect(
 @app.command()
 def show(
     file: Annotated[Path, typer.Argument(help="JSON lines file of trajectories.")],
-    index: Annotated[int, typer.Argument(help="Which one; negative counts from the end.")] = 0,
+    index: Annotated[
+        int, typer.Option("--index", "-i", help="Which one; negative counts from the end.")
+    ] = 0,
 ) -> None:
     """Print a trajectory step by step: page, thought, action, what came of it."""
     from dynaweb.cli.showing import show_trajectory

@@ -1,6 +1,6 @@
 """Names of tasks as a person types them."""
 
-from dynaweb.browser.miniwob import check_task, miniwob_tasks
+from dynaweb.browser.miniwob import NOT_TASKS, check_task, miniwob_tasks
 from dynaweb.cli.endings import did_you_mean
 from dynaweb.collect.experts import EXPERTS
 from dynaweb.errors import UserError
@@ -13,7 +13,7 @@ def known_task(name: str) -> str:
         UserError: no such task; says which is near.
     """
     bare = name.removeprefix("miniwob.")
-    if bare not in miniwob_tasks() and (near := did_you_mean(bare, miniwob_tasks())):
+    if bare not in (*miniwob_tasks(), *NOT_TASKS) and (near := did_you_mean(bare, miniwob_tasks())):
         raise UserError(f"no MiniWoB++ task {name!r}{near} `dynaweb tasks` lists them")
     return check_task(name)
 

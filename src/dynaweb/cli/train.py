@@ -14,7 +14,7 @@ from dynaweb.cli.settings import override, settings_of
 from dynaweb.errors import UserError
 from dynaweb.recipes.config import MAY_DIFFER, RecipeConfig
 from dynaweb.recipes.presets import PRESETS
-from dynaweb.runs.folder import check_folder, plain
+from dynaweb.runs.folder import check_folder, plain, require_free
 
 
 def chosen(
@@ -53,6 +53,7 @@ def run_recipe(
     config = chosen(name, allowed, seed, assignments)
     # before torch is loaded: a folder that will not do is refused at once
     known = check_folder(out, config=config, seed=config.seed, may_differ=MAY_DIFFER)
+    require_free(out)
     if known and not quiet:
         complain(f"going on with the run in {str(out)!r}", OK)
 

@@ -21,6 +21,7 @@ from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
 from types import TracebackType
+from typing import TextIO
 
 from dynaweb.errors import StorageError, UserError
 from dynaweb.runs.atomic import read_json, write_json
@@ -76,14 +77,7 @@ class RunFolder:
         """
         self.path = path
         check_folder(path, config=config, seed=seed, may_differ=may_differ)
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-            self._lock = (path / "lock").open("a+", encoding="utf-8")
-        except OSError as error:
-            raise StorageError(
-                f"cannot write in {str(path)!r}: {error.strerror}; choose a folder you can write"
-            ) from error
-        self._take_lock()
+        self._lock = _locked(path)
         try:
             self.resumed = check_folder(path, config=config, seed=seed, may_differ=may_differ)
             """The folder held this run already."""
@@ -95,20 +89,6 @@ class RunFolder:
         except BaseException:
             self.close()
             raise
-
-    def _take_lock(self) -> None:
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            self._lock.seek(0)
-            holder = self._lock.read(20).strip() or "unknown"
-            self._lock.close()
-            raise UserError(
-                f"another process (pid {holder}) is writing in {str(self.path)!r}; wait for it, or choose another folder"
-            ) from error
-        self._lock.truncate(0)
-        self._lock.write(f"{os.getpid()}\n")
-        self._lock.flush()
 
     def _record_session(self, argv: tuple[str, ...]) -> tuple[str, ...]:
         now, begun = provenance(), read_json(self.path / "run.json") or {}
@@ -236,6 +216,38 @@ def check_folder(
             f"{str(path)!r} holds a run of another configuration ({shown}); choose another folder, or delete this one"
         )
     return True
+
+
+def require_free(path: Path) -> None:
+    """Make a run's folder, to learn early that it can be made and that nobody writes in it.
+
+    Raises:
+        UserError: another process does. StorageError: it cannot be made.
+    """
+    _locked(path).close()
+
+
+def _locked(path: Path) -> TextIO:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        lock = (path / "lock").open("a+", encoding="utf-8")
+    except OSError as error:
+        raise StorageError(
+            f"cannot write in {str(path)!r}: {error.strerror}; choose a folder you can write"
+        ) from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        lock.seek(0)
+        holder = lock.read(20).strip() or "unknown"
+        lock.close()
+        raise UserError(
+            f"another process (pid {holder}) is writing in {str(path)!r}; wait for it, or choose another folder"
+        ) from error
+    lock.truncate(0)
+    lock.write(f"{os.getpid()}\n")
+    lock.flush()
+    return lock
 
 
 def _refuse_strangers(path: Path) -> None:
