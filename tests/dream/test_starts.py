@@ -104,6 +104,15 @@ def test_tasks_come_in_turn_whatever_number_of_states_they_have() -> None:
     }
 
 
+def test_weights_draw_some_tasks_more_often() -> None:
+    weights = {"toy-check": 0.1, "toy-open": 0.1}
+    picked = pick_starts(many(), StartsConfig(), seed=1, first=0, count=240, weights=weights)
+    counts = Counter(p.start.task for p in picked)
+    assert 170 <= counts["toy-write"] <= 230 and min(counts.values()) > 5
+    again = pick_starts(many(), StartsConfig(), seed=1, first=100, count=9, weights=weights)
+    assert again == picked[100:109]
+
+
 @pytest.mark.parametrize(("share", "low", "high"), [(0.0, 0, 0), (1.0, 300, 300), (0.3, 65, 115)])
 def test_share_of_intermediate_starts(share: float, low: int, high: int) -> None:
     config = StartsConfig(intermediate_share=share)

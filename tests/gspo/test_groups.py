@@ -9,7 +9,7 @@ from dynaweb.batch.mix import MixConfig
 from dynaweb.batch.source import Source
 from dynaweb.dream.run import DreamRequest
 from dynaweb.gspo.config import GspoConfig
-from dynaweb.gspo.groups import harvest
+from dynaweb.gspo.groups import LEAST_SHARE, harvest, teaching
 from dynaweb.records.action import Action, Click
 from dynaweb.records.trajectory import Behaviour, Outcome, Reason, Trajectory, World
 
@@ -111,3 +111,14 @@ def test_names_and_seeds_follow_the_number_of_the_start() -> None:
     reap(other, first=2)
     assert one.rounds[0][8:] == other.rounds[0][:4]
     assert len({r.seed for r in one.rounds[0]}) == 12
+
+
+def test_tasks_that_no_longer_teach_lose_their_share_but_are_not_forgotten() -> None:
+    flat = reap(Dreams(lambda k, i: True)).groups
+    shares = teaching({}, flat[:1])
+    assert shares == {"toy-check": 0.7}
+    for _ in range(9):
+        shares = teaching(shares, flat[:1])
+    assert shares == {"toy-check": LEAST_SHARE}
+    varied = reap(Dreams(lambda k, i: i == 0)).groups
+    assert teaching(shares, varied)["toy-check"] > 0.6

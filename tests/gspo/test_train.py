@@ -10,6 +10,7 @@ from tests.gspo import toys
 from transformers import PreTrainedModel
 
 from dynaweb.batch.mix import MixConfig
+from dynaweb.dream.starts import StartsConfig
 from dynaweb.errors import StorageError, UserError
 from dynaweb.gspo.audit import AuditReport, Replayed
 from dynaweb.gspo.config import (
@@ -27,6 +28,7 @@ from dynaweb.train.config import OptimizerConfig
 QUICK = GspoConfig(
     iterations=3,
     groups=2,
+    starts=StartsConfig(adapt=True),
     max_new_tokens=8,
     mix=MixConfig(group_size=4, expert_share=0.0),
     update=UpdateConfig(

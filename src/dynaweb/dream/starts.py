@@ -4,9 +4,10 @@ Which start comes k-th depends on the seed and k alone, so a killed run takes up
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
+from types import MappingProxyType
 
 from dynaweb.errors import UserError
 from dynaweb.records.action import print_action
@@ -24,6 +25,9 @@ class StartsConfig:
     """Fewest expert steps to the end from an intermediate start: one step from the end teaches nothing."""
     max_remaining: int = 5
     """Most expert steps to the end: a dream of five steps cannot finish what takes six."""
+    adapt: bool = False
+    """Dream more of the tasks whose groups taught something lately, fewer of those where all members did
+    equally well (ours; papers F16). Off: every task equally often."""
     only_with_expert: bool = False
     """Leave out starts that no expert passed through, such as the agent's own wrong turns."""
 
@@ -103,12 +107,30 @@ def collect_starts(trajectories: Iterable[Trajectory], config: StartsConfig) -> 
     return StartPoints(points=tuple(points), seen=seen, dropped=dict(+dropped))
 
 
+NO_WEIGHTS: Mapping[str, float] = MappingProxyType({})
+
+
 def pick_starts(
-    points: Sequence[StartPoint], config: StartsConfig, *, seed: int, first: int, count: int
+    points: Sequence[StartPoint],
+    config: StartsConfig,
+    *,
+    seed: int,
+    first: int,
+    count: int,
+    weights: Mapping[str, float] = NO_WEIGHTS,
 ) -> list[StartPoint]:
     """The starts number `first` to `first + count` of the endless seeded sequence.
 
     Tasks come in turn, each once a round in an order of its own, whatever number of states they have.
+    With weights they are drawn instead.
+
+    Args:
+        points: all of them.
+        config: share of intermediate starts.
+        seed: of the sequence.
+        first: number of the first start.
+        count: how many.
+        weights: task -> how often, relative to the others; a task without one counts 1.
 
     Raises:
         UserError: nothing to pick from.
@@ -123,10 +145,19 @@ def pick_starts(
     tasks = sorted(by_task)
     picked = []
     for k in range(first, first + count):
-        round_, place = divmod(k, len(tasks))
-        order = Random(derive_seed(seed, "tasks", round_)).sample(tasks, len(tasks))
-        picked.append(_pick(by_task[order[place]], config, Random(derive_seed(seed, "start", k))))
+        rng = Random(derive_seed(seed, "start", k))
+        task = _drawn(tasks, weights, rng) if weights else _in_turn(tasks, seed, k)
+        picked.append(_pick(by_task[task], config, rng))
     return picked
+
+
+def _in_turn(tasks: Sequence[str], seed: int, k: int) -> str:
+    round_, place = divmod(k, len(tasks))
+    return Random(derive_seed(seed, "tasks", round_)).sample(tasks, len(tasks))[place]
+
+
+def _drawn(tasks: Sequence[str], weights: Mapping[str, float], rng: Random) -> str:
+    return rng.choices(tasks, [weights.get(t, 1.0) for t in tasks])[0]
 
 
 def _pick(points: Sequence[StartPoint], config: StartsConfig, rng: Random) -> StartPoint:

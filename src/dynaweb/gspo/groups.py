@@ -5,17 +5,22 @@ dreams what an undisturbed one would have.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dynaweb.batch.advantage import GroupStatus, ScoredGroup, score_group
 from dynaweb.batch.mix import Render, mix_group, split_group
 from dynaweb.batch.summary import Metrics, summarise
 from dynaweb.dream.run import DreamRequest
-from dynaweb.dream.starts import StartPoint, pick_starts
+from dynaweb.dream.starts import NO_WEIGHTS, StartPoint, pick_starts
 from dynaweb.gspo.config import GspoConfig
 from dynaweb.records.seeds import derive_seed
 from dynaweb.records.trajectory import Outcome, Reason, Start, Trajectory
+
+KEPT = 0.7
+"""Part of a task's running share that a new group leaves: about three groups are remembered."""
+LEAST_SHARE = 0.1
+"""A task that no longer teaches is still tried this often, relative to one that does."""
 
 Dream = Callable[[Sequence[DreamRequest]], list[Trajectory]]
 """Dreams for requests, in order, all in one go."""
@@ -66,6 +71,7 @@ def harvest(
     dream: Dream,
     render: Render,
     live: Live = no_live,
+    weights: Mapping[str, float] = NO_WEIGHTS,
 ) -> Harvest:
     """Dream until enough groups teach something, or the budget of rounds is used up.
 
@@ -76,6 +82,7 @@ def harvest(
         dream: see `Dream`.
         render: experts in the policy's own words.
         live: see `Live`.
+        weights: of tasks, see `pick_starts`.
     """
     groups: list[ScoredGroup] = []
     dreams: list[Trajectory] = []
@@ -85,12 +92,28 @@ def harvest(
         if missing == 0:
             break
         first = first_start + used
-        picked = pick_starts(points, config.starts, seed=config.seed, first=first, count=missing)
+        picked = pick_starts(
+            points, config.starts, seed=config.seed, first=first, count=missing, weights=weights
+        )
         used += missing
         found, dreamed = _round(picked, first, config, dream, render, live)
         groups += found
         dreams += dreamed
     return Harvest(groups=tuple(groups), dreams=tuple(dreams), starts_used=used)
+
+
+def teaching(before: Mapping[str, float], groups: Sequence[ScoredGroup]) -> dict[str, float]:
+    """How much of each task teaches: a running share of its groups, never so low that it is forgotten.
+
+    Args:
+        before: the shares until now; a new task begins at 1.
+        groups: the latest, in order.
+    """
+    now = dict(before)
+    for group in groups:
+        task, taught = group.start.task, float(group.status is GroupStatus.TRAINED)
+        now[task] = max(LEAST_SHARE, KEPT * now.get(task, 1.0) + (1.0 - KEPT) * taught)
+    return now
 
 
 def _round(

@@ -1,9 +1,8 @@
 """Where a run stands, on disk: weights, optimiser, cursor. Everything else follows from seeds."""
 
-import dataclasses
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import torch
@@ -31,6 +30,8 @@ class TrainState:
     """Number of the next start in the endless sequence."""
     stopped: bool = False
     """An audit ended the run."""
+    teaching: Mapping[str, float] = field(default_factory=dict)
+    """Task -> share of its latest groups that taught something; empty unless starts adapt."""
 
 
 Identity = dict[str, str]
@@ -93,7 +94,10 @@ def resume(
     if not isinstance(next_start, int):
         raise StorageError(f"checkpoint in {str(folder)!r} has no cursor: {next_start!r}")
     return TrainState(
-        iteration=found.step, next_start=next_start, stopped=bool(found.state["stopped"])
+        iteration=found.step,
+        next_start=next_start,
+        stopped=bool(found.state["stopped"]),
+        teaching=_shares(found.state["teaching"]),
     )
 
 
@@ -109,12 +113,23 @@ def save(
     Raises:
         StorageError: disk full or folder not writable; the checkpoints before it are untouched.
     """
-    rest: dict[str, Json] = {**identity, **dataclasses.asdict(state)}
+    rest: dict[str, Json] = {
+        **identity,
+        "next_start": state.next_start,
+        "stopped": state.stopped,
+        "teaching": dict(state.teaching),
+    }
     tensors: dict[str, Mapping[str, Tensor]] = {
         "model": dict(policy.named_parameters()),
         "optimizer": optimizer.state(),
     }
     save_checkpoint(folder / CHECKPOINTS, state.iteration, tensors, rest)
+
+
+def _shares(value: Json) -> dict[str, float]:
+    if not isinstance(value, dict):
+        raise StorageError(f"checkpoint holds no shares of tasks: {value!r}")
+    return {task: float(share) for task, share in value.items() if isinstance(share, int | float)}
 
 
 def _weights_checksum(model: PreTrainedModel) -> str:

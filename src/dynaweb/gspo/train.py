@@ -22,7 +22,7 @@ from dynaweb.dream.run import Dreamers, dream
 from dynaweb.dream.starts import StartPoint
 from dynaweb.gspo.audit import Audit, AuditReport
 from dynaweb.gspo.config import GspoConfig
-from dynaweb.gspo.groups import Live, harvest, no_live
+from dynaweb.gspo.groups import Live, harvest, no_live, teaching
 from dynaweb.gspo.progress import MetricsLog, Progress, Row, note_of, silent
 from dynaweb.gspo.state import identify, resume, save
 from dynaweb.gspo.update import update_policy
@@ -117,6 +117,7 @@ def train_gspo(
             dream=lambda requests: dream(requests, _dreamers(parts, config)),
             render=lambda t: render_expert(t, parts.encode, parts.eos_id),
             live=parts.live,
+            weights=state.teaching,
         )
         dreamed = time.monotonic()
         attempts = train_trajectories(c for g in crop.trained for c in g.credits)
@@ -138,6 +139,7 @@ def train_gspo(
             state,
             iteration=i + 1,
             next_start=state.next_start + crop.starts_used,
+            teaching=teaching(state.teaching, crop.groups) if config.starts.adapt else {},
             stopped=below and config.audit.stop,
         )
         metrics.append(row)
