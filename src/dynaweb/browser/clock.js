@@ -65,6 +65,14 @@
     answer.then(end, end);
     return answer;
   };
+  for (const name of ['text', 'json', 'blob', 'arrayBuffer', 'formData']) {
+    const read = Response.prototype[name];
+    Response.prototype[name] = function (...args) {
+      const end = counted(), body = read.apply(this, args);
+      body.then(end, end);
+      return body;
+    };
+  }
   XMLHttpRequest.prototype.send = function send(...args) {
     this.addEventListener('loadend', counted());
     return realSend.apply(this, args);

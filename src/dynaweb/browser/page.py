@@ -47,7 +47,7 @@ class LivePage:
         """Use `open_page` instead."""
         self.page = page
         self.cdp = cdp
-        self.crashed = False
+        self._crash: asyncio.Future[JsonObject] = asyncio.get_running_loop().create_future()
         self.mouse: tuple[float, float] | None = None
         self.windows_opened = 0
         """Windows that this page has asked for."""
@@ -58,7 +58,7 @@ class LivePage:
 
     async def begin(self) -> None:
         """Listen for navigation."""
-        self.page.on("crash", lambda _: self._crash())
+        self.page.on("crash", self._crashes)
         self.cdp.on("Page.frameRequestedNavigation", self._starts)
         self.cdp.on("Page.frameStartedNavigating", self._starts)
         self.cdp.on("Page.frameStoppedLoading", self._stops)
@@ -72,8 +72,14 @@ class LivePage:
         assert isinstance(tree, dict) and isinstance(tree["frame"], dict)
         self._frame = str(tree["frame"]["id"])
 
-    def _crash(self) -> None:
-        self.crashed = True
+    @property
+    def crashed(self) -> bool:
+        """The page's process is gone."""
+        return self._crash.done()
+
+    def _crashes(self, _: Page) -> None:
+        if not self._crash.done():
+            self._crash.set_result({})
         self._idle.set()
 
     def _starts(self, event: Mapping[str, Json]) -> None:
@@ -107,12 +113,19 @@ class LivePage:
         Raises:
             BrowserError: the page or the browser is gone, or refuses.
         """
-        if self.crashed:
-            raise BrowserError("the page crashed")  # a crashed page never answers
+        call: asyncio.Future[JsonObject] = asyncio.ensure_future(
+            self.cdp.send(method, dict(params or {}))
+        )
         try:
-            answer: JsonObject = await self.cdp.send(method, dict(params or {}))
+            # A crashed page never answers.
+            await asyncio.wait({call, self._crash}, return_when=asyncio.FIRST_COMPLETED)
+            if not call.done():
+                raise BrowserError("the page crashed")
+            answer: JsonObject = call.result()
         except PlaywrightError as error:
             raise BrowserError(f"{method}: {first_line(error)}") from error
+        finally:
+            call.cancel()
         return answer
 
     async def goto(self, url: str, *, must_exist: bool = False) -> None:
