@@ -13,7 +13,7 @@ class Expert:
 
     script: Script
     steps: int
-    """Actions of its longest successful attempt over the seeds it was written for."""
+    """Actions that it needs at most, where the page sets a bound; else the most it has needed on 60 seeds."""
     version: str = "expert-1"
     """Written on trajectories; a change of any script's behaviour changes it."""
 
