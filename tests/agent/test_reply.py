@@ -1,5 +1,6 @@
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dynaweb.agent.reply import read_reply
 from dynaweb.records.action import Click, Fill, SendMsgToUser
