@@ -1,13 +1,14 @@
 """A language model as an agent: the same prompt, sampling and parsing in the real web and in dreams."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dynaweb.agent.reply import read_reply
 from dynaweb.axtree.label import label_action
 from dynaweb.contracts import SampleRequest
 from dynaweb.errors import UserError
 from dynaweb.prompts.act import render_act
+from dynaweb.prompts.pointers import EVERY_WORD, Lexicon
 from dynaweb.records.observation import Observation
 from dynaweb.records.trajectory import Generation, Step
 
@@ -45,9 +46,11 @@ class LmAgent:
         encode: Callable[[str], list[int]],
         version: str,
         config: AgentConfig,
+        lexicon: Lexicon = EVERY_WORD,
     ) -> None:
         self._ask = ask
         self._encode = encode
+        self._lexicon = lexicon
         self._version = version
         self._config = config
 
@@ -64,14 +67,15 @@ class LmAgent:
         Raises:
             SamplerError: the model failed, or the prompt is longer than its context.
         """
-        prompt = act_prompt(goal, past, observation)
+        prompt = self._lexicon.point(act_prompt(goal, past, observation))
         request = SampleRequest(
-            prompt_ids=tuple(self._encode(prompt)),
+            prompt_ids=tuple(self._encode(prompt.text)),
             max_new_tokens=self._config.max_new_tokens,
             temperature=self._config.temperature,
             seed=seed,
         )
-        generation = await self._ask(request)
+        written = await self._ask(request)
+        generation = replace(written, raw_text=prompt.read(written.raw_text))
         reply = read_reply(generation.raw_text)
         return Step(
             observation=observation,

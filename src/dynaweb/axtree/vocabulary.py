@@ -32,7 +32,7 @@ tabpanel dialog heading image slider spinbutton searchbox scrollbar table row ce
 small medium large largest smallest greatest least more less than up down left right top bottom
 """
 
-_MEANT = frozenset(_MEANT_TEXT.split())
+MEANT = frozenset(_MEANT_TEXT.split())
 """Words whose sense is not their spelling: order, colour, size, keys, roles."""
 
 
@@ -73,7 +73,7 @@ class Vocabulary:
 
     def is_protected(self, task: str, word: str) -> bool:
         """Whether this word stays."""
-        return word in _MEANT or word in self.protected.get(task, frozenset())
+        return word in MEANT or word in self.protected.get(task, frozenset())
 
 
 def words_of(text: str) -> set[str]:
@@ -120,7 +120,7 @@ def learn_vocabulary(trajectories: Iterable[Trajectory], config: VocabularyConfi
         by_task[t.task].append(t)
     protected: dict[str, frozenset[str]] = {}
     names: set[str] = set()
-    structure: set[str] = set(_MEANT)
+    structure: set[str] = set(MEANT)
     for task, attempts in by_task.items():
         common, rare = _common_words(attempts, config.common_fraction)
         structure |= common
@@ -149,7 +149,7 @@ def _follow_fraction(attempts: list[Trajectory], common: frozenset[str]) -> floa
     """
     won = [t for t in attempts if t.outcome is Outcome.SUCCESS]
     successes = [t for t in won if t.behaviour is Behaviour.EXPERT] or won
-    follows = [t for t in successes if _follows(t, common | _MEANT)]
+    follows = [t for t in successes if _follows(t, common | MEANT)]
     return len(follows) / len(successes) if successes else 0.0
 
 

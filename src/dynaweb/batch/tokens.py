@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from dynaweb.agent.lm_agent import act_prompt
 from dynaweb.batch.advantage import Credit
 from dynaweb.batch.source import Source
+from dynaweb.prompts.pointers import EVERY_WORD, Lexicon
 from dynaweb.records.action import print_action
 from dynaweb.records.trajectory import Generation, Trajectory
 
@@ -101,7 +102,10 @@ def rows_of(trajectory: Trajectory) -> tuple[Row, ...]:
 
 
 def render_expert(
-    trajectory: Trajectory, encode: Callable[[str], list[int]], eos_id: int
+    trajectory: Trajectory,
+    encode: Callable[[str], list[int]],
+    eos_id: int,
+    lexicon: Lexicon = EVERY_WORD,
 ) -> Trajectory:
     """The expert's attempt as if the policy had written it: its prompt, its grammar, its end token.
 
@@ -114,8 +118,9 @@ def render_expert(
         if step.action is None or step.fault is not None:
             raise ValueError(f"expert {trajectory.trajectory_id!r} has a step that did not act")
         text = print_action(step.action)
-        prompt = act_prompt(trajectory.goal, past, step.observation)
-        generation = _written(encode(prompt), [*encode(text), eos_id], text)
+        prompt = lexicon.point(act_prompt(trajectory.goal, past, step.observation))
+        reply = encode(prompt.say(text))
+        generation = _written(encode(prompt.text), [*reply, eos_id], text)
         steps.append(replace(step, thought="", generations=(generation,)))
         past = (*past, step)
     return replace(trajectory, steps=tuple(steps))

@@ -9,6 +9,7 @@ from dynaweb.contracts import Judge, Sampler, WorldModel
 from dynaweb.dream.config import DreamConfig
 from dynaweb.dream.environment import DreamEnvironment
 from dynaweb.dream.lockstep import Lockstep
+from dynaweb.prompts.pointers import EVERY_WORD, Lexicon
 from dynaweb.records.trajectory import Behaviour, Start, Trajectory
 from dynaweb.rollout.episode import EpisodeConfig, run_episode
 from dynaweb.rollout.verdict import needs_verdict, with_verdict
@@ -31,6 +32,8 @@ class Dreamers:
 
     sampler: Sampler
     encode: Callable[[str], list[int]]
+    lexicon: Lexicon = EVERY_WORD
+    """Of the policy: which words it knows, and which it points at."""
     agent: AgentConfig
     world: WorldModel
     judge: Judge
@@ -60,7 +63,7 @@ async def _dream(requests: Sequence[DreamRequest], who: Dreamers) -> list[Trajec
         dreams=len(requests),
         max_batch=who.config.max_batch,
     )
-    agent = LmAgent(together.ask_reply, who.encode, who.sampler.version, who.agent)
+    agent = LmAgent(together.ask_reply, who.encode, who.sampler.version, who.agent, who.lexicon)
     limit = EpisodeConfig(max_steps=who.config.max_steps)
 
     async def one(request: DreamRequest) -> Trajectory:

@@ -26,6 +26,7 @@ from dynaweb.gspo.groups import Live, harvest, no_live, teaching
 from dynaweb.gspo.progress import MetricsLog, Progress, Row, note_of, silent
 from dynaweb.gspo.state import identify, resume, save
 from dynaweb.gspo.update import update_policy
+from dynaweb.prompts.pointers import EVERY_WORD, Lexicon
 from dynaweb.records.seeds import derive_seed
 from dynaweb.records.trajectory import Trajectory
 from dynaweb.train.optimizer import Optimizer
@@ -56,6 +57,8 @@ class Parts:
     """Samples from the policy."""
     encode: Callable[[str], list[int]]
     """Text to ids, the policy's tokenizer."""
+    lexicon: Lexicon = EVERY_WORD
+    """Words the policy knows; it points at the others."""
     eos_id: int
     """The policy's end token."""
     world: WorldModel
@@ -115,7 +118,7 @@ def train_gspo(
             config,
             first_start=state.next_start,
             dream=lambda requests: dream(requests, _dreamers(parts, config)),
-            render=lambda t: render_expert(t, parts.encode, parts.eos_id),
+            render=lambda t: render_expert(t, parts.encode, parts.eos_id, parts.lexicon),
             live=parts.live,
             weights=state.teaching,
         )
@@ -156,6 +159,7 @@ def _dreamers(parts: Parts, config: GspoConfig) -> Dreamers:
     return Dreamers(
         sampler=parts.sampler,
         encode=parts.encode,
+        lexicon=parts.lexicon,
         agent=AgentConfig(
             temperature=config.update.temperature, max_new_tokens=config.max_new_tokens
         ),

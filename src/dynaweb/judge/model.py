@@ -13,6 +13,7 @@ from dynaweb.errors import SamplerError
 from dynaweb.judge.config import JudgeConfig
 from dynaweb.judge.evidence import judge_prompt, rule_verdict
 from dynaweb.prompts.judge import FAILURE, SUCCESS
+from dynaweb.prompts.pointers import EVERY_WORD, Lexicon
 from dynaweb.records.trajectory import Outcome, Trajectory, Verdict
 
 _LARGEST = 700.0
@@ -45,8 +46,15 @@ class ReplyEncoder(Protocol):
 class LmJudge:
     """A `contracts.Judge` that reads the probability of success from a language model."""
 
-    def __init__(self, scorer: Scorer, tokenizer: ReplyEncoder, config: JudgeConfig) -> None:
-        """Score with `scorer`; the threshold is in `config`."""
+    def __init__(
+        self,
+        scorer: Scorer,
+        tokenizer: ReplyEncoder,
+        config: JudgeConfig,
+        lexicon: Lexicon = EVERY_WORD,
+    ) -> None:
+        """Score with `scorer`; the threshold is in `config`, names are pointed at as in training."""
+        self._lexicon = lexicon
         self._scorer = scorer
         self._tokenizer = tokenizer
         self._config = config
@@ -61,7 +69,8 @@ class LmJudge:
 
     def _ask(self, trajectories: list[Trajectory]) -> list[Verdict]:
         prompts = [
-            self._tokenizer.encode(judge_prompt(t.goal, t.past + t.steps)) for t in trajectories
+            self._tokenizer.encode(self._lexicon.point(judge_prompt(t.goal, t.past + t.steps)).text)
+            for t in trajectories
         ]
         short = [p for p in prompts if len(p) <= self._config.max_prompt_tokens]
         try:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 from dynaweb.agent.lm_agent import AgentConfig
+from dynaweb.axtree.lexicon import LexiconConfig
 from dynaweb.browser.config import BrowserConfig
 from dynaweb.collect.explore import NoiseConfig
 from dynaweb.errors import UserError
@@ -59,8 +60,12 @@ class PolicyConfig:
     """Shape of the agent and of the world model."""
     fit: FitConfig = field(default_factory=lambda: FitConfig(epochs=12.0))
     """Supervised training on the demonstrations."""
-    renamed_copies: int = 3
-    """Copies of every demonstration under other names (`axtree.rename`), for every arm alike."""
+    pointers: bool = True
+    """Point at names instead of spelling them (`prompts.pointers`): for models that cannot copy yet."""
+    lexicon: LexiconConfig = field(default_factory=LexiconConfig)
+    """How names are told from words when `pointers` is on."""
+    renamed_copies: int = 0
+    """Copies of every demonstration under other names (`axtree.rename`); of use without pointers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

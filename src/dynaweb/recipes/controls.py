@@ -6,7 +6,6 @@ from math import ceil
 from pathlib import Path
 
 from dynaweb.collect.run import read_trajectories
-from dynaweb.lm.tokenizer import Tokenizer
 from dynaweb.recipes.collecting import EPISODES, FIRST_AGENT, live_steps, sampled_agent
 from dynaweb.recipes.live import FILTERED_SEEDS, collect_live, make_jobs
 from dynaweb.recipes.policy import only_successes, train_policy
@@ -93,7 +92,7 @@ def _continue(run: Run, name: str, policy: Path, data: Sequence[Trajectory]) -> 
         return train_policy(
             data,
             folder,
-            tokenizer=Tokenizer.load(policy),
+            words=policy,
             how=how,
             config=run.config,
             progress=run.progress,

@@ -19,6 +19,7 @@ from dynaweb.gspo.train import Parts, train_gspo
 from dynaweb.lm.model import load_model, save_model
 from dynaweb.lm.sampler import TorchSampler
 from dynaweb.lm.tokenizer import Tokenizer
+from dynaweb.prompts.pointers import Lexicon
 from dynaweb.recipes.collecting import FIRST_AGENT
 from dynaweb.recipes.stage import Run
 from dynaweb.recipes.worldly import calibrated
@@ -60,6 +61,7 @@ def train_in_dreams(run: Run, policy: Path, world: Path, real: Sequence[Trajecto
             name=FIRST_AGENT,
             sampler=TorchSampler(model, tokenizer, FIRST_AGENT),
             encode=tokenizer.encode,
+            lexicon=Lexicon.load(policy),
             eos_id=tokenizer.eos_id,
             world=seen.world,
             judge=seen.judge,
@@ -69,6 +71,7 @@ def train_in_dreams(run: Run, policy: Path, world: Path, real: Sequence[Trajecto
         )
         result = train_gspo(parts, config.gspo, folder, run.progress)
         tokenizer.save(folder)
+        Lexicon.load(policy).save(folder)
         save_model(model, folder)
         rows = [json.loads(line) for line in read_prefix(folder / METRICS).lines]
         return {
@@ -161,6 +164,7 @@ def audit_policy(run: Run, policy: Path, world: Path, real: Sequence[Trajectory]
         who = Dreamers(
             sampler=sampler,
             encode=tokenizer.encode,
+            lexicon=Lexicon.load(policy),
             agent=config.agent_at(config.gspo.update.temperature),
             world=seen.world,
             judge=seen.judge,

@@ -7,6 +7,7 @@ import torch
 from transformers import PreTrainedModel
 
 from dynaweb.agent.lm_agent import AgentConfig, LmAgent
+from dynaweb.axtree.lexicon import learn_lexicon
 from dynaweb.axtree.rename import renamed_copies
 from dynaweb.axtree.vocabulary import VocabularyConfig, learn_vocabulary
 from dynaweb.dataset.policy import policy_examples
@@ -14,6 +15,7 @@ from dynaweb.lm.gather import Gather
 from dynaweb.lm.model import build_model, load_model, save_model
 from dynaweb.lm.sampler import TorchSampler
 from dynaweb.lm.tokenizer import Tokenizer, train_tokenizer
+from dynaweb.prompts.pointers import EVERY_WORD, Lexicon, sign_lessons
 from dynaweb.recipes.config import RecipeConfig
 from dynaweb.records.seeds import derive_seed
 from dynaweb.records.trajectory import Trajectory
@@ -30,15 +32,29 @@ def learn_tokenizer(
     trajectories: Sequence[Trajectory], config: RecipeConfig, folder: Path
 ) -> Mapping[str, object]:
     """A tokenizer from everything that agent, world model and judge will read and write."""
-    texts = [e.prompt + e.completion for e in policy_examples(trajectories).examples]
-    texts += world_texts(trajectories, config.world.train)
+    lexicon = (
+        learn_lexicon(trajectories, config.policy.lexicon) if config.policy.pointers else EVERY_WORD
+    )
+    texts: list[str] = []
+    for e in policy_examples(trajectories).examples:
+        prompt = lexicon.point(e.prompt)
+        texts.append(prompt.text + prompt.say(e.completion))
+    texts += world_texts(trajectories, config.world.train, lexicon)
+    texts += sign_lessons() if config.policy.pointers else ()
     tokenizer = train_tokenizer(texts, config.policy.vocab_size)
     tokenizer.save(folder)
-    return {"vocab_size": tokenizer.vocab_size, "texts": len(texts)}
+    lexicon.save(folder)
+    known = len(lexicon.words or ())
+    return {"vocab_size": tokenizer.vocab_size, "texts": len(texts), "lexicon": known}
 
 
 def encoded_examples(
-    trajectories: Sequence[Trajectory], tokenizer: Tokenizer, *, copies: int, seed: int
+    trajectories: Sequence[Trajectory],
+    tokenizer: Tokenizer,
+    lexicon: Lexicon,
+    *,
+    copies: int,
+    seed: int,
 ) -> tuple[list[Example], dict[str, int]]:
     """Policy examples in tokens, with renamed copies; and the count behind them."""
     vocabulary = learn_vocabulary(trajectories, VocabularyConfig())
@@ -49,8 +65,11 @@ def encoded_examples(
         seed_of=lambda t, i: derive_seed(seed, "rename", t.trajectory_id, i),
     )
     made = policy_examples(attempts)
-    prompts = tokenizer.encode_batch([e.prompt for e in made.examples])
-    replies = tokenizer.encode_batch([e.completion for e in made.examples])
+    pointed = [lexicon.point(e.prompt) for e in made.examples]
+    prompts = tokenizer.encode_batch([p.text for p in pointed])
+    replies = tokenizer.encode_batch(
+        [p.say(e.completion) for p, e in zip(pointed, made.examples, strict=True)]
+    )
     examples = [
         Example(prompt_ids=tuple(p), completion_ids=(*r, tokenizer.eos_id))
         for p, r in zip(prompts, replies, strict=True)
@@ -64,17 +83,21 @@ def train_policy(
     trajectories: Sequence[Trajectory],
     folder: Path,
     *,
-    tokenizer: Tokenizer,
+    words: Path,
     how: FitConfig,
     config: RecipeConfig,
     progress: Progress,
     stage: str,
     begin: Path | None = None,
 ) -> dict[str, object]:
-    """Train the agent on demonstrations, from new weights or from those in `begin`."""
+    """Train the agent on demonstrations, from new weights or from those in `begin`.
+
+    `words` is the folder with tokenizer and lexicon.
+    """
     torch.set_num_threads(config.threads)
+    tokenizer, lexicon = Tokenizer.load(words), Lexicon.load(words)
     examples, counts = encoded_examples(
-        trajectories, tokenizer, copies=config.policy.renamed_copies, seed=config.seed
+        trajectories, tokenizer, lexicon, copies=config.policy.renamed_copies, seed=config.seed
     )
     if begin is None:
         model: PreTrainedModel = build_model(
@@ -84,6 +107,7 @@ def train_policy(
         model = load_model(begin)
     result = fit(model, examples, how, folder / "training", fit_progress(progress, stage))
     tokenizer.save(folder)
+    lexicon.save(folder)
     save_model(model, folder)
     return fit_facts(result) | {"counts": counts}
 
@@ -123,7 +147,7 @@ def load_agent(folder: Path, version: str, config: AgentConfig, *, threads: int)
     tokenizer = Tokenizer.load(folder)
     sampler = TorchSampler(load_model(folder), tokenizer, version)
     gather = Gather(sampler.sample, max_batch=MAX_BATCH)
-    return LmAgent(gather.ask, tokenizer.encode, version, config)
+    return LmAgent(gather.ask, tokenizer.encode, version, config, Lexicon.load(folder))
 
 
 def only_successes(trajectories: Iterable[Trajectory]) -> list[Trajectory]:

@@ -70,12 +70,12 @@ def study() -> RecipeConfig:
         name="study",
         tasks=STUDY_TASKS,
         data=DataConfig(experts=10, random=4, noisy=12, agent=36, held_out=24, held_out_noisy=3),
-        policy=PolicyConfig(fit=FitConfig(epochs=12.0), renamed_copies=3),
-        world=WorldConfig(train=WorldTrainConfig(renamed_copies=1), fit=FitConfig(epochs=3.0)),
+        policy=PolicyConfig(fit=FitConfig(epochs=25.0, batch_tokens=2048)),
+        world=WorldConfig(train=WorldTrainConfig(renamed_copies=0), fit=FitConfig(epochs=3.0)),
         gspo=GspoConfig(
             iterations=40,
             groups=16,
-            mix=MixConfig(group_size=8, expert_share=0.5, live_share=0.5),
+            mix=MixConfig(group_size=8, expert_share=0.5, live_share=0.25),
             starts=StartsConfig(intermediate_share=0.3),
             update=UpdateConfig(
                 optimizer=OptimizerConfig(name="adamw", learning_rate=2e-4, weight_decay=0.0),
@@ -95,7 +95,7 @@ def demo() -> RecipeConfig:
         name="demo",
         tasks=DEMO_TASKS,
         data=DataConfig(experts=10, random=4, noisy=12, agent=24, held_out=12, held_out_noisy=2),
-        world=WorldConfig(train=WorldTrainConfig(renamed_copies=2), fit=FitConfig(epochs=4.0)),
+        world=WorldConfig(train=WorldTrainConfig(renamed_copies=0), fit=FitConfig(epochs=8.0)),
         gspo=replace(full.gspo, iterations=16, groups=12, audit=AuditConfig(every=8, dreams=16)),
         evaluation=EvaluationConfig(episodes=10, max_steps=8),
     )
@@ -108,7 +108,7 @@ def smoke() -> RecipeConfig:
         name="smoke",
         tasks=("click-option", "enter-text-dynamic"),
         data=DataConfig(experts=4, random=1, noisy=4, agent=4, held_out=5, held_out_noisy=2),
-        policy=PolicyConfig(vocab_size=512, fit=FitConfig(epochs=3.0), renamed_copies=1),
+        policy=PolicyConfig(vocab_size=512, fit=FitConfig(epochs=3.0)),
         world=WorldConfig(train=WorldTrainConfig(renamed_copies=0), fit=FitConfig(epochs=2.0)),
         gspo=GspoConfig(
             iterations=2,

@@ -6,7 +6,6 @@ Calling it again on the same folder goes on where it stopped; finished stages ar
 from collections.abc import Mapping
 from pathlib import Path
 
-from dynaweb.lm.tokenizer import Tokenizer
 from dynaweb.recipes import collecting, controls, dreaming, proof, worldly
 from dynaweb.recipes.closing import close
 from dynaweb.recipes.config import MAY_DIFFER, RecipeConfig
@@ -86,7 +85,7 @@ def first_agent(run: Run, shown: list[Trajectory], explored: list[Trajectory]) -
         return train_policy(
             shown,
             folder,
-            tokenizer=Tokenizer.load(run.path("tokenizer")),
+            words=run.path("tokenizer"),
             how=config.policy.fit,
             config=config,
             progress=run.progress,

@@ -18,6 +18,7 @@ from dynaweb.judge.model import LmJudge
 from dynaweb.lm.model import load_model
 from dynaweb.lm.sampler import TorchSampler
 from dynaweb.lm.tokenizer import Tokenizer
+from dynaweb.prompts.pointers import Lexicon
 from dynaweb.recipes.policy import fit_facts, fit_progress
 from dynaweb.recipes.stage import Run
 from dynaweb.records.trajectory import Behaviour, Trajectory
@@ -57,6 +58,7 @@ def train_imagination(run: Run, trajectories: Sequence[Trajectory], policy: Path
             folder,
             config=config.world.train,
             how=config.world.fit,
+            lexicon=Lexicon.load(policy),
             progress=fit_progress(run.progress, "world"),
         )
         return fit_facts(result.fit) | {"counts": dict(result.counts)}
@@ -68,11 +70,11 @@ def train_imagination(run: Run, trajectories: Sequence[Trajectory], policy: Path
 def load_imagination(run: Run, folder: Path, judge: JudgeConfig) -> Imagination:
     """Read a trained world model and judge."""
     torch.set_num_threads(run.config.threads)
-    tokenizer = Tokenizer.load(folder)
+    tokenizer, lexicon = Tokenizer.load(folder), Lexicon.load(folder)
     sampler = TorchSampler(load_model(folder), tokenizer, f"world-{run.config.name}")
     return Imagination(
-        world=PatchWorldModel(sampler, tokenizer, run.config.world.ask),
-        judge=LmJudge(sampler, tokenizer, judge),
+        world=PatchWorldModel(sampler, tokenizer, run.config.world.ask, lexicon),
+        judge=LmJudge(sampler, tokenizer, judge, lexicon),
     )
 
 

@@ -8,7 +8,7 @@ fit the page, are never shown as a page: after the retries the prediction is inv
 import math
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from dynaweb.axtree.apply import apply
@@ -16,6 +16,7 @@ from dynaweb.axtree.label import label_action
 from dynaweb.axtree.text import parse_delta
 from dynaweb.contracts import Imagine, Prediction, PredictionStatus, Sampler, SampleRequest
 from dynaweb.errors import DeltaError
+from dynaweb.prompts.pointers import EVERY_WORD, Lexicon, Pointed
 from dynaweb.records.action import print_action
 from dynaweb.records.delta import DeltaKind
 from dynaweb.records.observation import Observation
@@ -40,6 +41,7 @@ class _Asked:
 
     ruled: Ruled
     imagine: Imagine
+    pointed: Pointed
     prompt_ids: tuple[int, ...]
     key: str
 
@@ -47,8 +49,15 @@ class _Asked:
 class PatchWorldModel:
     """A `contracts.WorldModel` that writes changes."""
 
-    def __init__(self, sampler: Sampler, tokenizer: Encoder, config: WorldModelConfig) -> None:
-        """Ask `sampler`, with prompts encoded by `tokenizer`."""
+    def __init__(
+        self,
+        sampler: Sampler,
+        tokenizer: Encoder,
+        config: WorldModelConfig,
+        lexicon: Lexicon = EVERY_WORD,
+    ) -> None:
+        """Ask `sampler`, with prompts encoded by `tokenizer` and names pointed at as in training."""
+        self._lexicon = lexicon
         self._sampler = sampler
         self._tokenizer = tokenizer
         self._config = config
@@ -83,7 +92,8 @@ class PatchWorldModel:
         prompt = world_prompt(ruled, did, goal)
         drawn = str(question.seed) if self._config.temperature > 0 else ""
         key = "\x1f".join((print_action(question.action), _state(ruled.page), prompt, drawn))
-        return _Asked(ruled, question, tuple(self._tokenizer.encode(prompt)), key)
+        pointed = self._lexicon.point(prompt)
+        return _Asked(ruled, question, pointed, tuple(self._tokenizer.encode(pointed.text)), key)
 
     def _imagine(self, asked: list[_Asked]) -> dict[str, Prediction]:
         """One greedy pass, then retries for what could not be used."""
@@ -94,7 +104,8 @@ class PatchWorldModel:
             if not left:
                 break
             replies = self._sampler.sample([self._request(a, attempt) for a in left])
-            for a, reply in zip(left, replies, strict=True):
+            for a, written in zip(left, replies, strict=True):
+                reply = replace(written, raw_text=a.pointed.read(written.raw_text))
                 out[a.key] = read_prediction(a.ruled.page, a.imagine, reply, retried=attempt > 0)
             left = [a for a in left if out[a.key].status is PredictionStatus.INVALID]
         return out

@@ -17,6 +17,7 @@ from dynaweb.axtree.vocabulary import learn_vocabulary
 from dynaweb.judge.examples import JudgeExample, judge_examples
 from dynaweb.lm.model import context_length, save_model
 from dynaweb.lm.tokenizer import Tokenizer
+from dynaweb.prompts.pointers import EVERY_WORD, Lexicon
 from dynaweb.records.seeds import derive_seed
 from dynaweb.records.trajectory import Trajectory
 from dynaweb.train.batch import Example
@@ -45,11 +46,15 @@ class WorldTrainResult:
     counts: Mapping[str, int]
 
 
-def world_texts(trajectories: Iterable[Trajectory], config: WorldTrainConfig) -> list[str]:
-    """All words of the examples, for learning a tokenizer."""
+def world_texts(
+    trajectories: Iterable[Trajectory], config: WorldTrainConfig, lexicon: Lexicon = EVERY_WORD
+) -> list[str]:
+    """All words of the examples as the model will see them, for learning a tokenizer."""
     worlds, judges, _ = _texts(list(trajectories), config)
-    texts = [e.prompt + e.completion for e in worlds]
-    return texts + [e.prompt + e.completion for e in judges]
+    pairs = [(e.prompt, e.completion) for e in worlds]
+    pairs += [(e.prompt, e.completion) for e in judges]
+    pointed = [(lexicon.point(prompt), reply) for prompt, reply in pairs]
+    return [p.text + p.say(reply) for p, reply in pointed]
 
 
 def build_world_data(
@@ -58,11 +63,12 @@ def build_world_data(
     config: WorldTrainConfig,
     *,
     context: int,
+    lexicon: Lexicon = EVERY_WORD,
 ) -> WorldData:
     """Examples of both kinds, weighed; those longer than the context are left out and counted."""
     worlds, judges, counts = _texts(trajectories, config)
-    world_rows = _encode(tokenizer, worlds, [e.weight for e in worlds])
-    judge_rows = _encode(tokenizer, judges, [e.weight for e in judges])
+    world_rows = _encode(tokenizer, lexicon, worlds, [e.weight for e in worlds])
+    judge_rows = _encode(tokenizer, lexicon, judges, [e.weight for e in judges])
     kept_worlds = [e for e in world_rows if e.length <= context]
     kept_judges = [e for e in judge_rows if e.length <= context]
     counts["dropped.world_too_long"] = len(world_rows) - len(kept_worlds)
@@ -83,6 +89,7 @@ def train_world(
     *,
     config: WorldTrainConfig,
     how: FitConfig,
+    lexicon: Lexicon = EVERY_WORD,
     progress: Progress | None = None,
 ) -> WorldTrainResult:
     """Train `model` in place, from the weights it has, and write it to `folder`.
@@ -94,14 +101,18 @@ def train_world(
         folder: what is written.
         config: what is learnt.
         how: how long and how.
+        lexicon: words the model knows; it points at the others.
         progress: told every row of metrics.
 
     Raises:
         UserError: nothing to learn from. StorageError: the folder holds another training.
     """
-    data = build_world_data(trajectories, tokenizer, config, context=context_length(model))
+    data = build_world_data(
+        trajectories, tokenizer, config, context=context_length(model), lexicon=lexicon
+    )
     result = fit(model, data.examples, how, folder / "training", progress)
     tokenizer.save(folder)
+    lexicon.save(folder)
     save_model(model, folder)
     about = {"config": asdict(config), "counts": dict(data.counts), "fit": asdict(result)}
     part = folder / f"{WORLD_FILE}.part"
@@ -139,11 +150,14 @@ def _texts(
 
 def _encode(
     tokenizer: Tokenizer,
+    lexicon: Lexicon,
     texts: Sequence[WorldExample] | Sequence[JudgeExample],
     weights: Sequence[float],
 ) -> list[Example]:
-    prompts = tokenizer.encode_batch([t.prompt for t in texts])
-    replies = tokenizer.encode_batch([t.completion for t in texts])
+    pointed = [lexicon.point(t.prompt) for t in texts]
+    prompts = tokenizer.encode_batch([p.text for p in pointed])
+    said = [p.say(reply) for p, reply in zip(pointed, [t.completion for t in texts], strict=True)]
+    replies = tokenizer.encode_batch(said)
     return [
         Example(prompt_ids=tuple(p), completion_ids=(*r, tokenizer.eos_id), weight=w)
         for p, r, w in zip(prompts, replies, weights, strict=True)

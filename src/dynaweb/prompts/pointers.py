@@ -1,0 +1,214 @@
+"""Names as pointers: what a small model needs to copy is one token, the same in goal, page and reply.
+
+A model of a few million parameters, trained from scratch on some hundred demonstrations, learns the
+names it has seen by heart and never learns to copy one. So before a prompt is encoded, every word that
+is not in the run's lexicon is replaced by a sign that says only which of the prompt's names it is, in
+order of first appearance; the reply is read back through the same prompt. Nothing is lost: the
+replacement is one to one, and a word without a sign left for it stays as it is. Pretrained models copy
+by themselves and use no lexicon (ours; delexicalisation is the field's old word for it).
+"""
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from dynaweb.errors import StorageError
+
+FIRST_SIGN = 0xE000
+"""Signs are characters of Unicode's private area: no language writes them."""
+SIGNS = 96
+"""Names of one prompt that get a sign; those after them stay words."""
+LEXICON_FILE = "lexicon.json"
+
+_SIGN = re.compile(f"[{chr(FIRST_SIGN)}-{chr(FIRST_SIGN + SIGNS - 1)}]")
+_WORD = re.compile(
+    rf"\\x[0-9a-fA-F]{{2}}|\\u[0-9a-fA-F]{{4}}|\\.|(?<![\[{{$])(?<!\(')[^\W_]+|{_SIGN.pattern}"
+)
+_KEPT_NUMBER = re.compile(r"\d{1,2}(?:st|nd|rd|th)?|\d+(?:st|nd|rd|th)")
+
+GRAMMAR = frozenset(
+    [
+        "goal",
+        "did",
+        "error",
+        "page",
+        "act",
+        "change",
+        "verdict",
+        "success",
+        "failure",
+        "none",
+        "end",
+        "focus",
+        "after",
+        "in",
+        "click",
+        "dblclick",
+        "hover",
+        "fill",
+        "clear",
+        "press",
+        "select",
+        "option",
+        "focus",
+        "drag",
+        "and",
+        "drop",
+        "scroll",
+        "noop",
+        "go",
+        "back",
+        "forward",
+        "goto",
+        "new",
+        "tab",
+        "close",
+        "send",
+        "msg",
+        "to",
+        "user",
+        "report",
+        "infeasible",
+        "button",
+        "link",
+        "textbox",
+        "text",
+        "textarea",
+        "input",
+        "checkbox",
+        "radio",
+        "combobox",
+        "listbox",
+        "menu",
+        "menuitem",
+        "tabpanel",
+        "dialog",
+        "heading",
+        "image",
+        "slider",
+        "spinbutton",
+        "searchbox",
+        "table",
+        "row",
+        "cell",
+        "list",
+        "listitem",
+        "generic",
+        "statictext",
+        "rootwebarea",
+        "checked",
+        "selected",
+        "expanded",
+        "disabled",
+        "pressed",
+        "value",
+        "clickable",
+        "visible",
+        "required",
+        "true",
+        "false",
+        "mixed",
+        "multiline",
+    ]
+)
+"""Words of prompts, actions and changes; they are never names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pointed:
+    """A prompt with signs for names."""
+
+    text: str
+    names: tuple[str, ...]
+    """What each sign stands for, in order."""
+
+    def say(self, reply: str) -> str:
+        """A reply with this prompt's signs: what a model is trained to write."""
+        signs = {name: chr(FIRST_SIGN + i) for i, name in enumerate(self.names)}
+        return _WORD.sub(lambda m: signs.get(m.group(0), m.group(0)), reply)
+
+    def read(self, reply: str) -> str:
+        """A model's reply in words; a sign that stands for nothing stays."""
+        return _SIGN.sub(lambda m: self._name(m.group(0)), reply)
+
+    def _name(self, sign: str) -> str:
+        at = ord(sign) - FIRST_SIGN
+        return self.names[at] if at < len(self.names) else sign
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """Words a model knows as words; None knows all, and nothing is replaced."""
+
+    words: frozenset[str] | None = None
+    """Lower case."""
+
+    def point(self, prompt: str) -> Pointed:
+        """Replace the prompt's names."""
+        if self.words is None:
+            return Pointed(prompt, ())
+        known = self.words
+        signs: dict[str, str] = {}
+
+        def sign(m: re.Match[str]) -> str:
+            word = m.group(0)
+            if not is_name(word, known):
+                return word
+            if word not in signs:
+                # a page may hold our signs already; such a character is a name like any other
+                if len(signs) >= SIGNS:
+                    return "\ufffd" if _SIGN.fullmatch(word) else word
+                signs[word] = chr(FIRST_SIGN + len(signs))
+            return signs[word]
+
+        text = _WORD.sub(sign, prompt)
+        return Pointed(text, tuple(signs))
+
+    def save(self, folder: Path) -> None:
+        """Write `lexicon.json`."""
+        folder.mkdir(parents=True, exist_ok=True)
+        body = {"words": None if self.words is None else sorted(self.words)}
+        aside = folder / f".{LEXICON_FILE}"
+        aside.write_text(json.dumps(body, indent=0) + "\n", encoding="utf-8")
+        aside.replace(folder / LEXICON_FILE)
+
+    @classmethod
+    def load(cls, folder: Path) -> "Lexicon":
+        """Read it back; a folder without one is a model that knows all words.
+
+        Raises:
+            StorageError: the file is damaged.
+        """
+        path = folder / LEXICON_FILE
+        if not path.exists():
+            return cls()
+        try:
+            words = json.loads(path.read_text(encoding="utf-8"))["words"]
+            return cls(None if words is None else frozenset(words))
+        except (ValueError, KeyError, TypeError) as error:
+            raise StorageError(f"damaged lexicon {str(path)!r}: {error!r}; train again") from error
+
+
+EVERY_WORD = Lexicon()
+"""For models that copy by themselves."""
+
+
+def words_in(text: str) -> list[str]:
+    """Every run of letters and digits that could be a name, as it stands."""
+    return _WORD.findall(text)
+
+
+def is_name(word: str, known: frozenset[str]) -> bool:
+    """Whether a word gets a sign: not known, no small number, no ordinal, no escape."""
+    if word.startswith("\\") or _KEPT_NUMBER.fullmatch(word):
+        return False
+    low = word.lower()
+    return low not in known and low not in GRAMMAR
+
+
+def sign_lessons(each: int = 40) -> Iterable[str]:
+    """Texts that make every sign a token of its own when a tokenizer is trained on them."""
+    for i in range(SIGNS):
+        yield " ".join([chr(FIRST_SIGN + i)] * each)
