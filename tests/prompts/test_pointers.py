@@ -3,7 +3,24 @@ from hypothesis import strategies as st
 
 from dynaweb.prompts.pointers import EVERY_WORD, FIRST_SIGN, SIGNS, Lexicon
 
-KNOWN = Lexicon(frozenset("select and click submit from the list choose task enter of then".split()))
+KNOWN = Lexicon(
+    frozenset(
+        [
+            "select",
+            "and",
+            "click",
+            "submit",
+            "from",
+            "the",
+            "list",
+            "choose",
+            "task",
+            "enter",
+            "of",
+            "then",
+        ]
+    )
+)
 PROMPT = """<goal> Select Botswana from the list and click Submit.
 <page>
 RootWebArea 'Choose List Task'

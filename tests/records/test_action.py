@@ -42,6 +42,14 @@ def test_every_action_is_covered_by_the_property():
     assert len(act.ACTION_TYPES) == 19
 
 
+@pytest.mark.filterwarnings("error")
+def test_odd_literals_do_not_warn():
+    with pytest.raises(ActionError):
+        A.parse_action("click('3click('1', 'a')")
+    with pytest.raises(ActionError):
+        A.parse_action("click(1and 2)")
+
+
 def test_defaults_are_left_out():
     assert act.print_action(act.Click("12")) == "click('12')"
     assert (

@@ -28,6 +28,10 @@ class StartsConfig:
     adapt: bool = False
     """Dream more of the tasks whose groups taught something lately, fewer of those where all members did
     equally well (ours; papers F16). Off: every task equally often."""
+    expert_share: float = 0.5
+    """Share of dreams that begin where an expert was, so that the group has expert members; the
+    others begin on pages that only the agent has seen. Demonstrations are few: without this share
+    they would hardly be met."""
     only_with_expert: bool = False
     """Leave out starts that no expert passed through, such as the agent's own wrong turns."""
 
@@ -35,6 +39,10 @@ class StartsConfig:
         if not 0.0 <= self.intermediate_share <= 1.0:
             raise UserError(
                 f"starts intermediate_share {self.intermediate_share!r} is out of range: use 0 to 1"
+            )
+        if not 0.0 <= self.expert_share <= 1.0:
+            raise UserError(
+                f"starts expert_share {self.expert_share!r} is out of range: use 0 to 1"
             )
         if not 1 <= self.min_remaining <= self.max_remaining:
             raise UserError(
@@ -161,6 +169,10 @@ def _drawn(tasks: Sequence[str], weights: Mapping[str, float], rng: Random) -> s
 
 
 def _pick(points: Sequence[StartPoint], config: StartsConfig, rng: Random) -> StartPoint:
+    shown = [p for p in points if p.experts]
+    if shown and len(shown) < len(points):
+        wants_shown = rng.random() < config.expert_share
+        points = shown if wants_shown else [p for p in points if not p.experts]
     initial = [p for p in points if p.initial]
     middle = [p for p in points if not p.initial]
     wants_middle = rng.random() < config.intermediate_share

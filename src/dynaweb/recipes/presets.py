@@ -5,6 +5,7 @@ Tasks, seeds and analysis of the study are fixed here, in a commit before its fi
 
 from dataclasses import replace
 
+from dynaweb.agent.lm_agent import AgentConfig
 from dynaweb.batch.mix import MixConfig
 from dynaweb.dream.starts import StartsConfig
 from dynaweb.errors import UserError
@@ -71,7 +72,10 @@ def study() -> RecipeConfig:
         tasks=STUDY_TASKS,
         data=DataConfig(experts=10, random=4, noisy=12, agent=36, held_out=24, held_out_noisy=3),
         policy=PolicyConfig(fit=FitConfig(epochs=25.0, batch_tokens=2048)),
-        world=WorldConfig(train=WorldTrainConfig(renamed_copies=0), fit=FitConfig(epochs=3.0)),
+        world=WorldConfig(
+            train=WorldTrainConfig(renamed_copies=0, judge_fraction=0.6),
+            fit=FitConfig(epochs=4.0, batch_tokens=2048),
+        ),
         gspo=GspoConfig(
             iterations=40,
             groups=16,
@@ -95,7 +99,7 @@ def demo() -> RecipeConfig:
         name="demo",
         tasks=DEMO_TASKS,
         data=DataConfig(experts=10, random=4, noisy=12, agent=24, held_out=12, held_out_noisy=2),
-        world=WorldConfig(train=WorldTrainConfig(renamed_copies=0), fit=FitConfig(epochs=8.0)),
+        world=replace(full.world, fit=FitConfig(epochs=10.0, batch_tokens=2048)),
         gspo=replace(full.gspo, iterations=16, groups=12, audit=AuditConfig(every=8, dreams=16)),
         evaluation=EvaluationConfig(episodes=10, max_steps=8),
     )
@@ -108,11 +112,15 @@ def smoke() -> RecipeConfig:
         name="smoke",
         tasks=("click-option", "enter-text-dynamic"),
         data=DataConfig(experts=4, random=1, noisy=4, agent=4, held_out=5, held_out_noisy=2),
-        policy=PolicyConfig(vocab_size=512, fit=FitConfig(epochs=3.0)),
-        world=WorldConfig(train=WorldTrainConfig(renamed_copies=0), fit=FitConfig(epochs=2.0)),
+        policy=PolicyConfig(vocab_size=640, fit=FitConfig(epochs=30.0, batch_tokens=1024)),
+        agent=AgentConfig(max_new_tokens=16),
+        world=WorldConfig(
+            train=WorldTrainConfig(renamed_copies=0), fit=FitConfig(epochs=8.0, batch_tokens=1024)
+        ),
         gspo=GspoConfig(
             iterations=2,
             groups=2,
+            max_new_tokens=16,
             mix=MixConfig(group_size=4, expert_share=0.5),
             audit=AuditConfig(every=2, dreams=4),
         ),

@@ -5,6 +5,7 @@ arguments; the lenient front for model replies lives in `dynaweb.agent.reply`.
 """
 
 import ast
+import warnings
 from dataclasses import MISSING, dataclass, fields
 from typing import Literal, TypeAlias, get_args
 
@@ -238,7 +239,10 @@ def _parse_call(text: str) -> ast.Call:
     ):
         raise ActionError("action nested too deeply")
     try:
-        tree = ast.parse(text.strip(), mode="eval")
+        with warnings.catch_warnings():
+            # the parser warns of odd literals such as 1and; models write them, nobody runs them
+            warnings.simplefilter("ignore", SyntaxWarning)
+            tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ActionError(
             f"not an action: {text[:80]!r}; write one call such as click('12')"
