@@ -45,9 +45,9 @@ def test_every_action_is_covered_by_the_property():
 @pytest.mark.filterwarnings("error")
 def test_odd_literals_do_not_warn():
     with pytest.raises(ActionError):
-        parse_action("click('3click('1', 'a')")
+        act.parse_action("click('3click('1', 'a')")
     with pytest.raises(ActionError):
-        parse_action("click(1and 2)")
+        act.parse_action("click(1and 2)")
 
 
 def test_defaults_are_left_out():

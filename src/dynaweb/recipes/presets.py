@@ -82,8 +82,10 @@ def study() -> RecipeConfig:
             mix=MixConfig(group_size=8, expert_share=0.5, live_share=0.25),
             starts=StartsConfig(intermediate_share=0.3),
             update=UpdateConfig(
-                optimizer=OptimizerConfig(name="adamw", learning_rate=2e-4, weight_decay=0.0),
+                optimizer=OptimizerConfig(name="adamw", learning_rate=5e-4, weight_decay=0.0),
                 clip=ClipConfig(low=0.2, high=0.2, reference_tokens=None),
+                kl=0.05,
+                temperature=1.3,
             ),
             audit=AuditConfig(every=20, dreams=24),
         ),
@@ -100,7 +102,7 @@ def demo() -> RecipeConfig:
         tasks=DEMO_TASKS,
         data=DataConfig(experts=10, random=4, noisy=12, agent=24, held_out=12, held_out_noisy=2),
         world=replace(full.world, fit=FitConfig(epochs=10.0, batch_tokens=2048)),
-        gspo=replace(full.gspo, iterations=16, groups=12, audit=AuditConfig(every=8, dreams=16)),
+        gspo=replace(full.gspo, iterations=16, audit=AuditConfig(every=8, dreams=16)),
         evaluation=EvaluationConfig(episodes=10, max_steps=8),
     )
 
