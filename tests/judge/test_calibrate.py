@@ -7,7 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynaweb.errors import StorageError, UserError
-from dynaweb.judge.calibrate import calibrate, load_calibration, save_calibration
+from dynaweb.judge.calibrate import (
+    calibrate,
+    calibrate_tasks,
+    load_calibration,
+    save_calibration,
+)
 
 scored = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=2, max_size=60).filter(
     lambda rows: {ok for _, ok in rows} == {True, False}
@@ -55,3 +60,14 @@ def test_nothing_to_set_it_on_is_said(tmp_path: Path) -> None:
         calibrate([0.5, 0.1], [True, False], wanted_false_positive_rate=1.0)
     with pytest.raises(StorageError, match="calibrate the judge"):
         load_calibration(tmp_path)
+
+
+def test_each_task_with_failures_has_its_own_bar():
+    scores = [0.9, 0.1, 0.2, 0.3, 0.95, 0.96, 0.97, 0.6, 0.7]
+    succeeded = [True, False, False, False, False, False, False, True, True]
+    tasks = ["easy"] * 4 + ["hard"] * 3 + ["new"] * 2
+    found = calibrate_tasks(scores, succeeded, tasks)
+    assert 0.3 < found.by_task["easy"] < 0.9
+    assert found.by_task["hard"] > 0.97
+    assert "new" not in found.by_task
+    assert (found.threshold, found.false_positives, found.true_positives) == (0.5, 0, 3)

@@ -2,13 +2,16 @@
 
 import json
 import math
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from dynaweb.errors import StorageError, UserError
 
 CALIBRATION_FILE = "judge.json"
+
+UNTESTED = 0.5
+"""Bar of tasks in which no failure has been seen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +27,8 @@ class Calibration:
     true_positives: int
     """Successes at or above the threshold."""
     successes: int
+    by_task: Mapping[str, float] = field(default_factory=dict)
+    """Task -> bar of its own, see `calibrate_tasks`."""
 
 
 def calibrate(
@@ -60,6 +65,62 @@ def calibrate(
         true_positives=sum(s >= threshold for s in good),
         successes=len(good),
     )
+
+
+def calibrate_tasks(
+    scores: Sequence[float],
+    succeeded: Sequence[bool],
+    tasks: Sequence[str],
+    *,
+    wanted_false_positive_rate: float = 0.05,
+    least_failures: int = 3,
+) -> Calibration:
+    """A bar for each task with enough failures, and one for all the others together.
+
+    A judge is good at some tasks and bad at others. One bar for all is too high for the first, so that
+    nothing is learnt there, or too low for the second, so that failures are rewarded. Where a task's
+    failures look like successes its bar is so high that nothing passes: then only experts are
+    rewarded, and dreams of that task do no harm (ours).
+
+    Args:
+        scores: the judge's probability of success, one an attempt.
+        succeeded: what the real web said of the same attempts.
+        tasks: of the same attempts.
+        wanted_false_positive_rate: share of failures that may be called success, task by task.
+        least_failures: a task with fewer shares the common bar.
+
+    Raises:
+        UserError: see `calibrate`.
+    """
+    pooled = calibrate(scores, succeeded, wanted_false_positive_rate=wanted_false_positive_rate)
+    failures: dict[str, list[float]] = {}
+    for score, ok, task in zip(scores, succeeded, tasks, strict=True):
+        failures.setdefault(task, []).extend([] if ok else [score])
+    by_task = {
+        task: _bar(
+            bad,
+            [s for s, t in zip(scores, tasks, strict=True) if t == task],
+            wanted_false_positive_rate,
+        )
+        for task, bad in failures.items()
+        if len(bad) >= least_failures
+    }
+    rest = [s for task, bad in failures.items() if task not in by_task for s in bad]
+    common = _bar(rest, scores, wanted_false_positive_rate) if rest else UNTESTED
+    bars = [by_task.get(t, common) for t in tasks]
+    passed = [(ok, s >= bar) for s, ok, bar in zip(scores, succeeded, bars, strict=True)]
+    return replace(
+        pooled,
+        threshold=common,
+        by_task=by_task,
+        false_positives=sum(hit and not ok for ok, hit in passed),
+        true_positives=sum(hit and ok for ok, hit in passed),
+    )
+
+
+def _bar(bad: Sequence[float], scores: Sequence[float], wanted: float) -> float:
+    allowed = math.floor(wanted * len(bad))
+    return _just_above(sorted(bad, reverse=True)[allowed], scores)
 
 
 def _just_above(score: float, scores: Sequence[float]) -> float:

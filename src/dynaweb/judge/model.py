@@ -78,20 +78,20 @@ class LmJudge:
         except SamplerError as error:
             return [_unknown(f"the judge failed: {error}") for _ in trajectories]
         return [
-            self._verdict(next(scored))
+            self._verdict(next(scored), self._config.by_task.get(t.task, self._config.threshold))
             if len(p) <= self._config.max_prompt_tokens
             else _unknown(f"the question has {len(p)} tokens")
-            for p in prompts
+            for p, t in zip(prompts, trajectories, strict=True)
         ]
 
-    def _verdict(self, logprobs: Sequence[float]) -> Verdict:
+    def _verdict(self, logprobs: Sequence[float], threshold: float) -> Verdict:
         score = probability_of_first(logprobs)
         if math.isnan(score):
             return _unknown("the judge gave no number")
-        ok = score >= self._config.threshold
+        ok = score >= threshold
         return Verdict(
             outcome=Outcome.SUCCESS if ok else Outcome.FAILURE,
-            evidence=f"probability of success {score:.3f}, threshold {self._config.threshold:.3f}",
+            evidence=f"probability of success {score:.3f}, threshold {threshold:.3f}",
             score=score,
         )
 

@@ -11,7 +11,12 @@ from dynaweb.bench.fidelity import compare, fidelity
 from dynaweb.bench.judge_table import asked_ids, judge_table
 from dynaweb.dataset.split import require_disjoint, split_by_seed
 from dynaweb.evaluate.store import write_record
-from dynaweb.judge.calibrate import calibrate, load_calibration, save_calibration
+from dynaweb.judge.calibrate import (
+    Calibration,
+    calibrate_tasks,
+    load_calibration,
+    save_calibration,
+)
 from dynaweb.judge.config import JudgeConfig
 from dynaweb.judge.measure import judge_blind
 from dynaweb.judge.model import LmJudge
@@ -28,7 +33,7 @@ from dynaweb.world.model import PatchWorldModel
 from dynaweb.world.train import train_world
 
 CALIBRATION = "calibration"
-CALIBRATION_FRACTION = 0.3
+CALIBRATION_FRACTION = 0.5
 """Share of the held-out pages that set the judge's bar; the others measure it."""
 
 
@@ -81,9 +86,7 @@ def load_imagination(run: Run, folder: Path, judge: JudgeConfig) -> Imagination:
 def calibrated(run: Run, folder: Path) -> Imagination:
     """World model and judge, with the bar that was measured."""
     done = run.path("fidelity") / CALIBRATION
-    how = (
-        JudgeConfig(threshold=load_calibration(done).threshold) if done.exists() else JudgeConfig()
-    )
+    how = _bars(load_calibration(done)) if done.exists() else JudgeConfig()
     return load_imagination(run, folder, how)
 
 
@@ -104,8 +107,8 @@ def measure_imagination(
         run.progress("fidelity", 0, 2, "the judge")
         split = split_by_seed(held_out, fraction=CALIBRATION_FRACTION, split_seed=run.config.seed)
         asked = load_imagination(run, folder, JudgeConfig())
-        bar = _set_bar(run, asked.judge, split.held_out, out)
-        judge = load_imagination(run, folder, JudgeConfig(threshold=bar)).judge
+        how = _set_bar(run, asked.judge, split.held_out, out)
+        judge = load_imagination(run, folder, how).judge
         own = [t for t in split.train if t.behaviour is Behaviour.AGENT]
         report = judge_table(
             judge_blind(judge, own),
@@ -126,24 +129,30 @@ def measure_imagination(
             "judge_false_positives": verdicts.false_positives.fraction,
             "judge_recall": verdicts.recall.fraction,
             "real_failures": verdicts.false_positives.n,
-            "threshold": bar,
+            "threshold": how.threshold,
+            "thresholds": dict(how.by_task),
         }
 
     run.stage("fidelity", inputs, work)
 
 
-def _set_bar(run: Run, judge: LmJudge, pages: Sequence[Trajectory], out: Path) -> float:
+def _set_bar(run: Run, judge: LmJudge, pages: Sequence[Trajectory], out: Path) -> JudgeConfig:
     """The judge's bar, on attempts that only the model can decide; the default when they all end alike."""
     open_ones = asked_ids(pages, answers_count=False)
     judged = judge_blind(judge, [t for t in pages if t.trajectory_id in open_ones])
-    scored = [(j.verdict.score, j.succeeded) for j in judged if j.verdict.score is not None]
-    if len({succeeded for _, succeeded in scored}) < 2:
-        return JudgeConfig().threshold
-    calibration = calibrate(
-        [score for score, _ in scored],
-        [succeeded for _, succeeded in scored],
+    scored = [(j.verdict.score, j.succeeded, j.task) for j in judged if j.verdict.score is not None]
+    if len({succeeded for _, succeeded, _ in scored}) < 2:
+        return JudgeConfig()
+    calibration = calibrate_tasks(
+        [score for score, _, _ in scored],
+        [succeeded for _, succeeded, _ in scored],
+        [task for _, _, task in scored],
         wanted_false_positive_rate=run.config.world.judge_false_positive_rate,
     )
     (out / CALIBRATION).mkdir(exist_ok=True)
     save_calibration(calibration, out / CALIBRATION)
-    return calibration.threshold
+    return _bars(calibration)
+
+
+def _bars(calibration: Calibration) -> JudgeConfig:
+    return JudgeConfig(threshold=calibration.threshold, by_task=calibration.by_task)
