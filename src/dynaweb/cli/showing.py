@@ -83,13 +83,17 @@ def compare_files(treatment: Path, control: Path, seed: int, *, as_json: bool) -
         UserError: a dream among them, or other pages in one than in the other.
     """
     from dynaweb.evaluate.config import StatisticsConfig
+    from dynaweb.evaluate.run import last_attempts
     from dynaweb.evaluate.statistics import (
         outcomes_of,
         paired_difference,
         success_rate,
     )
 
-    read = {str(path): read_trajectories(path) for path in (treatment, control)}
+    # an attempt that the browser broke off was made again; the last one counts
+    read = {
+        str(path): last_attempts(tuple(read_trajectories(path))) for path in (treatment, control)
+    }
     for name, trajectories in read.items():
         if dreams := [t.trajectory_id for t in trajectories if t.world is World.DREAM]:
             raise UserError(
