@@ -1,0 +1,28 @@
+import pytest
+
+from dynaweb.collect.experts import EXPERTS
+from dynaweb.errors import UserError
+from dynaweb.recipes.config import EVALUATION_SEEDS_FROM
+from dynaweb.recipes.presets import PRESETS, preset, study
+from dynaweb.recipes.proof import evaluation_plan
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_recipe_can_be_planned(name):
+    config = preset(name)
+    plan = evaluation_plan(config)
+    assert set(config.tasks) <= set(EXPERTS)
+    assert min(plan.seeds) >= EVALUATION_SEEDS_FROM
+    assert {c.control for c in plan.comparisons if c.primary} == {"sft_more", "filtered_bc"}
+
+
+def test_the_study_is_as_large_as_it_claims():
+    plan = evaluation_plan(study())
+    assert len(plan.tasks) >= 25
+    assert len(plan.seeds) >= 20
+    assert sum(EXPERTS[t].steps >= 3 for t in plan.tasks) >= 10
+
+
+def test_no_such_recipe():
+    with pytest.raises(UserError, match="'big'"):
+        preset("big")
