@@ -56,7 +56,7 @@ def test_a_card_counts_what_is_there(solved, failed):
 
 
 def test_a_lexicon_keeps_structure_and_leaves_names():
-    others = [asyncio.run(attempt_at(seed)) for seed in range(12)]
+    others = [asyncio.run(attempt_at(seed)) for seed in range(40)]
     words = learn_lexicon(others, LexiconConfig()).words
     assert words is not None
     assert {"submit", "tick", "toy"} <= words
