@@ -69,5 +69,14 @@ def test_each_task_with_failures_has_its_own_bar():
     found = calibrate_tasks(scores, succeeded, tasks)
     assert 0.3 < found.by_task["easy"] < 0.9
     assert found.by_task["hard"] > 0.97
-    assert "new" not in found.by_task
-    assert (found.threshold, found.false_positives, found.true_positives) == (0.5, 0, 3)
+    assert found.by_task["new"] == 0.5
+    assert (found.false_positives, found.true_positives) == (0, 3)
+
+
+def test_one_good_looking_failure_does_not_close_every_other_task():
+    scores = [0.9, 0.95, 0.995, 0.2, 0.1, 0.3, 0.97, 0.98]
+    succeeded = [True, True, False, False, False, False, True, True]
+    tasks = ["one"] * 3 + ["many"] * 3 + ["none"] * 2
+    found = calibrate_tasks(scores, succeeded, tasks, wanted_false_positive_rate=0.3)
+    assert found.by_task["none"] == 0.5
+    assert found.by_task["one"] == found.threshold < 0.9

@@ -47,7 +47,8 @@ def test_a_name_has_one_sign_in_goal_page_and_reply():
 def test_bids_small_numbers_ordinals_and_references_are_no_names():
     text = "<goal> Click the 3rd of 12 items, then 1984\n<page>\n[123] link '7'\n<did> click('456')"
     assert KNOWN.point(text).names == ("items", "1984")
-    assert KNOWN.point("[1] value='$t' ${13}").names == ()
+    assert KNOWN.point("[1234] value='$t' ${1300}").names == ()
+    assert KNOWN.point("<did> send_msg_to_user('Hello')").names == ("Hello",)
 
 
 def test_without_a_lexicon_nothing_changes():

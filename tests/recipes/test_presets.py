@@ -26,3 +26,13 @@ def test_the_study_is_as_large_as_it_claims():
 def test_no_such_recipe():
     with pytest.raises(UserError, match="'big'"):
         preset("big")
+
+
+def test_a_seed_reaches_every_stream_of_chance():
+    one, two = study().with_seed(1), study().with_seed(2)
+    for part in ("policy.fit", "world.fit", "world.train", "gspo"):
+        a, b = one, two
+        for name in part.split("."):
+            a, b = getattr(a, name), getattr(b, name)
+        assert a.seed != b.seed
+    assert study().with_seed(1) == one

@@ -29,7 +29,7 @@ def chosen(
         raise UserError(f"--size {name!r}: use one of {', '.join(allowed)}")
     config = PRESETS[name]()
     if seed is not None:
-        config = replace(config, seed=seed)
+        config = config.with_seed(seed)
     config = override(config, assignments)
     tasks = tuple(require_expert(task) for task in config.tasks)
     return replace(config, tasks=tasks)

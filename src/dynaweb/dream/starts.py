@@ -104,10 +104,11 @@ def collect_starts(trajectories: Iterable[Trajectory], config: StartsConfig) -> 
             found.setdefault(key, start)
             if _demonstrates(t):
                 experts.setdefault(key, []).append(t.suffix(i))
+    needed = _needed(experts)
     points = []
     for key, start in found.items():
         point = StartPoint(start=start, experts=tuple(experts.get(key, ())))
-        reason = _drop_reason(point, config)
+        reason = _drop_reason(point, config, needed.get(start.task))
         if reason is None:
             points.append(point)
         else:
@@ -193,9 +194,21 @@ def _demonstrates(t: Trajectory) -> bool:
     return shown and t.outcome is Outcome.SUCCESS and clean
 
 
-def _drop_reason(point: StartPoint, config: StartsConfig) -> str | None:
+def _needed(experts: Mapping[_Key, Sequence[Trajectory]]) -> dict[str, int]:
+    """Task -> fewest actions in which an expert did it from its first page."""
+    fewest: dict[str, int] = {}
+    for suffixes in experts.values():
+        for t in suffixes:
+            if not t.past:
+                fewest[t.task] = min(fewest.get(t.task, len(t.steps)), len(t.steps))
+    return fewest
+
+
+def _drop_reason(point: StartPoint, config: StartsConfig, needed: int | None) -> str | None:
     remaining = point.remaining
     if remaining is None:
+        if point.initial and needed is not None and needed > config.max_remaining:
+            return "too_far_from_the_end"
         return "no_expert" if config.only_with_expert else None
     if remaining > config.max_remaining:
         return "too_far_from_the_end"

@@ -75,12 +75,12 @@ def calibrate_tasks(
     wanted_false_positive_rate: float = 0.05,
     least_failures: int = 3,
 ) -> Calibration:
-    """A bar for each task with enough failures, and one for all the others together.
+    """A bar for each task; the pooled one (`threshold`) is for tasks that are not among these attempts.
 
     A judge is good at some tasks and bad at others. One bar for all is too high for the first, so that
     nothing is learnt there, or too low for the second, so that failures are rewarded. Where a task's
-    failures look like successes its bar is so high that nothing passes: then only experts are
-    rewarded, and dreams of that task do no harm (ours).
+    failures look like successes its bar is so high that nothing passes: then experts alone are
+    rewarded, and the task is learnt by imitation or not at all (ours).
 
     Args:
         scores: the judge's probability of success, one an attempt.
@@ -96,7 +96,7 @@ def calibrate_tasks(
     failures: dict[str, list[float]] = {}
     for score, ok, task in zip(scores, succeeded, tasks, strict=True):
         failures.setdefault(task, []).extend([] if ok else [score])
-    by_task = {
+    bars = {
         task: _bar(
             bad,
             [s for s, t in zip(scores, tasks, strict=True) if t == task],
@@ -105,13 +105,12 @@ def calibrate_tasks(
         for task, bad in failures.items()
         if len(bad) >= least_failures
     }
-    rest = [s for task, bad in failures.items() if task not in by_task for s in bad]
-    common = _bar(rest, scores, wanted_false_positive_rate) if rest else UNTESTED
-    bars = [by_task.get(t, common) for t in tasks]
-    passed = [(ok, s >= bar) for s, ok, bar in zip(scores, succeeded, bars, strict=True)]
+    # a task whose failures are few has the bar of all attempts, one without any the middle
+    few = {t: pooled.threshold if bad else UNTESTED for t, bad in failures.items() if t not in bars}
+    by_task = bars | few
+    passed = [(ok, s >= by_task[t]) for s, ok, t in zip(scores, succeeded, tasks, strict=True)]
     return replace(
         pooled,
-        threshold=common,
         by_task=by_task,
         false_positives=sum(hit and not ok for ok, hit in passed),
         true_positives=sum(hit and ok for ok, hit in passed),

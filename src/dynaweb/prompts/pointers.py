@@ -23,8 +23,10 @@ SIGNS = 96
 LEXICON_FILE = "lexicon.json"
 
 _SIGN = re.compile(f"[{chr(FIRST_SIGN)}-{chr(FIRST_SIGN + SIGNS - 1)}]")
+# Escapes, bids and references are read whole and left alone; then come words and signs.
 _WORD = re.compile(
-    rf"\\x[0-9a-fA-F]{{2}}|\\u[0-9a-fA-F]{{4}}|\\.|(?<![\[{{$])(?<!\(')[^\W_]+|{_SIGN.pattern}"
+    r"\\x[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|\[\d+|\('\d+(?=')|\$\{?[^\W_]+"
+    rf"|[^\W_]+|{_SIGN.pattern}"
 )
 _KEPT_NUMBER = re.compile(r"\d{1,2}(?:st|nd|rd|th)?|\d+(?:st|nd|rd|th)")
 
@@ -202,7 +204,7 @@ def words_in(text: str) -> list[str]:
 
 def is_name(word: str, known: frozenset[str]) -> bool:
     """Whether a word gets a sign: not known, no small number, no ordinal, no escape."""
-    if word.startswith("\\") or _KEPT_NUMBER.fullmatch(word):
+    if word[0] in "\\[($" or _KEPT_NUMBER.fullmatch(word):
         return False
     low = word.lower()
     return low not in known and low not in GRAMMAR

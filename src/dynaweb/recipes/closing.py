@@ -17,6 +17,7 @@ from dynaweb.report.load import write_report
 REPORT = "report.html"
 WANTED_FIDELITY = 0.85
 WANTED_FALSE_POSITIVES = 0.10
+WANTED_FAILURES = 200
 
 
 def close(run: Run, data: Sequence[Trajectory]) -> Path:
@@ -110,17 +111,29 @@ def _shortfalls(run: Run, replays: ReplayReport) -> tuple[str, ...]:
                 f"DynaWeb does not beat {c.paired.control} here: the interval of the difference includes zero or lies below it."
             )
     exact = fidelity.total.local_determined.fraction
-    if exact is not None and exact < WANTED_FIDELITY:
+    if exact is None:
+        said.append(
+            "On these tasks no held-out step changed part of a page beyond what the rules know, so the world model's local fidelity is not tested."
+        )
+    elif exact < WANTED_FIDELITY:
         said.append(
             f"The world model is exact on {exact:.0%} of determined local changes; the goal is {WANTED_FIDELITY:.0%}."
         )
     passed = judge.total.false_positives
+    if passed.n < WANTED_FAILURES:
+        said.append(
+            f"The judge's false positives are measured on {passed.n} real failures; {WANTED_FAILURES} would be enough to tell."
+        )
     if passed.fraction is not None and passed.fraction >= WANTED_FALSE_POSITIVES:
         said.append(
             f"The judge calls {passed.fraction:.0%} of {passed.n} real failures a success; the goal is under {WANTED_FALSE_POSITIVES:.0%}."
         )
     bar, true = run.config.gspo.audit.bar, replays.success_precision
-    if true.fraction is not None and true.fraction < bar:
+    if true.fraction is None:
+        said.append(
+            "No dream of the final audit was judged a success, so their precision is not known."
+        )
+    elif true.fraction < bar:
         said.append(
             f"Only {true.fraction:.0%} of {true.n} dreamed successes were real; the bar is {bar:.0%}."
         )

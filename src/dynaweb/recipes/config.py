@@ -10,12 +10,16 @@ from dynaweb.errors import UserError
 from dynaweb.evaluate.config import StatisticsConfig
 from dynaweb.gspo.config import GspoConfig
 from dynaweb.lm.config import ModelConfig
+from dynaweb.records.seeds import derive_seed
 from dynaweb.train.config import FitConfig
 from dynaweb.world.config import WorldModelConfig
 from dynaweb.world.training import WorldTrainConfig
 
 MAY_DIFFER = frozenset({"browser.executable", "live_workers", "threads"})
 """Settings that change no result: a run may be taken up with others."""
+
+MOST_PAGES = 5_000
+"""Pages a task for each source of episodes; their seeds lie 10,000 apart."""
 
 EVALUATION_SEEDS_FROM = 1_000_000
 """Page seeds from here on are for evaluation alone."""
@@ -44,8 +48,10 @@ class DataConfig:
 
     def __post_init__(self) -> None:
         for name in ("experts", "random", "noisy", "agent", "held_out", "held_out_noisy"):
-            if getattr(self, name) < 0:
-                raise UserError(f"data {name} {getattr(self, name)!r} is out of range: 0 or more")
+            if not 0 <= getattr(self, name) <= MOST_PAGES:
+                raise UserError(
+                    f"data {name} {getattr(self, name)!r} is out of range: 0 to {MOST_PAGES}"
+                )
         if not self.experts:
             raise UserError("data experts is 0: the agent needs at least one demonstration a task")
 
@@ -133,6 +139,21 @@ class RecipeConfig:
             raise UserError("the recipe names a task twice")
         if self.live_workers < 1 or self.threads < 1:
             raise UserError("live_workers and threads must be 1 or more")
+
+    def with_seed(self, seed: int) -> "RecipeConfig":
+        """The same recipe with every stream of chance drawn from another seed."""
+
+        def drawn(what: str) -> int:
+            return derive_seed(seed, "recipe", what) % 2**31
+
+        policy = replace(self.policy, fit=replace(self.policy.fit, seed=drawn("policy")))
+        world = replace(
+            self.world,
+            fit=replace(self.world.fit, seed=drawn("world")),
+            train=replace(self.world.train, seed=drawn("examples")),
+        )
+        gspo = replace(self.gspo, seed=drawn("gspo"))
+        return replace(self, seed=seed, policy=policy, world=world, gspo=gspo)
 
     def agent_at(self, temperature: float) -> AgentConfig:
         """The agent's settings at another temperature."""

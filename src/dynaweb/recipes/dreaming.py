@@ -3,15 +3,16 @@
 import asyncio
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import torch
 
 from dynaweb.bench.w2r import Replay, replay, replay_report
-from dynaweb.browser.environment import miniwob_world
+from dynaweb.browser.environment import BrowserEnvironment, miniwob_world
 from dynaweb.dream.run import Dreamers, DreamRequest, dream
 from dynaweb.dream.starts import collect_starts, pick_starts
+from dynaweb.errors import DynawebError
 from dynaweb.evaluate.store import write_record
 from dynaweb.gspo.audit import AuditReport, Replayed
 from dynaweb.gspo.groups import Live
@@ -67,7 +68,7 @@ def train_in_dreams(run: Run, policy: Path, world: Path, real: Sequence[Trajecto
             judge=seen.judge,
             starts=starts.points,
             live=_own_successes(real),
-            audit=lambda iteration, dreams: audited(replayed(run, dreams)),
+            audit=lambda iteration, dreams: audited(replayed(run, dreams)[0]),
         )
         result = train_gspo(parts, config.gspo, folder, run.progress)
         tokenizer.save(folder)
@@ -103,11 +104,13 @@ def _own_successes(real: Sequence[Trajectory]) -> Live:
     return live
 
 
-def replayed(run: Run, dreams: Sequence[Trajectory]) -> list[Replay]:
-    """Do dreams again in real Chromium, from the same real starts."""
+def replayed(run: Run, dreams: Sequence[Trajectory]) -> tuple[list[Replay], float]:
+    """Do dreams again in real Chromium, from the same real starts; and the seconds without its start-up."""
 
-    async def go() -> list[Replay]:
+    async def go() -> tuple[list[Replay], float]:
         async with miniwob_world(run.config.browser) as make_env:
+            await warm_up(make_env, run.config.tasks[0])
+            begun = time.monotonic()
             waiting = iter(list(enumerate(dreams)))
             done: dict[int, Replay] = {}
 
@@ -119,12 +122,29 @@ def replayed(run: Run, dreams: Sequence[Trajectory]) -> list[Replay]:
                 finally:
                     await env.close()
 
-            async with asyncio.TaskGroup() as group:
-                for _ in range(min(run.config.live_workers, len(dreams))):
-                    group.create_task(work())
-            return [done[i] for i in sorted(done)]
+            try:
+                async with asyncio.TaskGroup() as group:
+                    for _ in range(min(run.config.live_workers, len(dreams))):
+                        group.create_task(work())
+            except* DynawebError as errors:
+                raise errors.exceptions[0] from None
+            return [done[i] for i in sorted(done)], time.monotonic() - begun
 
     return asyncio.run(go())
+
+
+async def warm_up(make_env: Callable[[], BrowserEnvironment], task: str) -> None:
+    """Open one page, so that a measurement does not count the start of the browser."""
+    env = make_env()
+    try:
+        await env.reset(task, 0)
+    finally:
+        await env.close()
+
+
+def real_steps(replays: Sequence[Replay]) -> int:
+    """Real actions that replays took, those that led to their starts included."""
+    return sum(r.actions + len(r.dream.start.prefix) for r in replays)
 
 
 def audited(replays: Sequence[Replay]) -> AuditReport:
@@ -143,7 +163,7 @@ def audited(replays: Sequence[Replay]) -> AuditReport:
                 unmapped=sum(r.unmapped_at is not None for r in said),
             )
         )
-    return AuditReport(replayed=tuple(rows), live_steps=sum(r.actions for r in replays))
+    return AuditReport(replayed=tuple(rows), live_steps=real_steps(replays))
 
 
 def audit_policy(run: Run, policy: Path, world: Path, real: Sequence[Trajectory]) -> None:
@@ -179,9 +199,7 @@ def audit_policy(run: Run, policy: Path, world: Path, real: Sequence[Trajectory]
         took = time.monotonic() - begun
         run.progress("audit", 1, 2, "the real browser")
         write_text(folder / "dreams.jsonl", "".join(dump(d) + "\n" for d in dreams))
-        begun = time.monotonic()
-        replays = replayed(run, dreams)
-        real_took = time.monotonic() - begun
+        replays, real_took = replayed(run, dreams)
         report = replay_report(replays, max_depth=config.gspo.dream.max_steps)
         write_record(folder / "replays.json", report)
         run.progress("audit", 2, 2)
@@ -189,7 +207,7 @@ def audit_policy(run: Run, policy: Path, world: Path, real: Sequence[Trajectory]
             "dreamed_per_sec": len(dreams) / took,
             "dreamed_steps_per_sec": sum(len(d.steps) for d in dreams) / took,
             "live_per_sec": len(replays) / real_took,
-            "live_steps_per_sec": sum(r.actions for r in replays) / real_took,
+            "live_steps_per_sec": real_steps(replays) / real_took,
             "precision": report.success_precision.fraction,
         }
 

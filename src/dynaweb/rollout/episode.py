@@ -143,6 +143,7 @@ async def _walk(
             attempt.final = observation
             continue
         attempt.steps += (step,)
+        attempt.final = None  # if the world breaks now, nobody knows what the action did
         result = await env.step(step.action)
         if result.fault is not None:
             attempt.steps = (*attempt.steps[:-1], replace(step, fault=result.fault))
