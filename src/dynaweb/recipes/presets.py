@@ -101,7 +101,7 @@ def demo() -> RecipeConfig:
         name="demo",
         tasks=DEMO_TASKS,
         data=DataConfig(experts=10, random=4, noisy=12, agent=24, held_out=12, held_out_noisy=2),
-        world=replace(full.world, fit=FitConfig(epochs=6.0, batch_tokens=2048)),
+        world=replace(full.world, fit=FitConfig(epochs=4.0, batch_tokens=2048)),
         gspo=replace(full.gspo, iterations=8, audit=AuditConfig(every=4, dreams=12)),
         evaluation=EvaluationConfig(episodes=10, max_steps=8),
     )
