@@ -133,6 +133,20 @@ def test_signals_end_it_with_their_code_and_one_line(number, code):
     assert child.stderr.read() == "dynaweb: interrupted; the same command goes on from here\n"
 
 
+def test_a_background_job_that_is_deaf_to_the_keyboard_still_ends_when_told_to():
+    child = subprocess.Popen(
+        [sys.executable, "-m", "dynaweb.cli.main", "pages"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+    )
+    assert "miniwob" in child.stdout.readline()
+    os.kill(child.pid, signal.SIGTERM)
+    assert child.wait(20) == 143
+    child.communicate()
+
+
 def test_progress_without_a_terminal_is_a_line_now_and_then(capsys):
     with drawing(quiet=False) as progress:
         for n in range(101):

@@ -49,6 +49,9 @@ def run(command: Callable[[], object], *, debug: bool) -> int:
 
     def terminate(number: int, frame: FrameType | None) -> None:
         ended.append(number)
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+            # a shell's background job is born deaf to the keyboard; it must still end when told to
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.raise_signal(signal.SIGINT)  # asyncio winds down cleanly on this one alone
 
     signal.signal(signal.SIGTERM, terminate)
