@@ -77,6 +77,7 @@ def test_compare(tmp_path, capsys):
         lines = [
             dump(TRAJECTORY)
             .replace('"seed":3', f'"seed":{n}', 1)
+            .replace('"trajectory_id":"t1"', f'"trajectory_id":"t{n}"', 1)
             .replace('"outcome":"success"', f'"outcome":"{outcome}"')
             for n in range(4)
         ]
