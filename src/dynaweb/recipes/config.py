@@ -15,7 +15,7 @@ from dynaweb.train.config import FitConfig
 from dynaweb.world.config import WorldModelConfig
 from dynaweb.world.training import WorldTrainConfig
 
-MAY_DIFFER = frozenset({"browser.executable", "live_workers", "threads"})
+MAY_DIFFER = frozenset({"browser.executable", "live_workers"})
 """Settings that change no result: a run may be taken up with others."""
 
 MOST_PAGES = 5_000
@@ -130,7 +130,7 @@ class RecipeConfig:
     live_workers: int = 4
     """Episodes that run side by side in the browser; changes no result."""
     threads: int = 2
-    """Threads of torch; changes results only in the last digits."""
+    """Threads of torch; another number changes the last digits, and how long the controls are trained."""
 
     def __post_init__(self) -> None:
         if not self.tasks:
