@@ -3,7 +3,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -107,6 +107,16 @@ fit(build_model(TINY, VOCAB, 0), copying(), replace(SETTING, steps=2000, checkpo
 """
 
 
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """The child has one; another number of threads sums in another order."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.usefixtures("one_thread")
 def test_killed_it_continues_to_the_same_bytes(tmp_path: Path) -> None:
     root = Path(__file__).parents[2]
     child = subprocess.Popen(
