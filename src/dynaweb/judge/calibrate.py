@@ -1,12 +1,13 @@
 """Where the judge's bar stands: measured on held-out attempts, stored with the model."""
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from dynaweb.errors import StorageError, UserError
+from dynaweb.records.fieldcodec import codec_for
+from dynaweb.runs.atomic import read_json, write_json
 
 CALIBRATION_FILE = "judge.json"
 
@@ -130,9 +131,7 @@ def _just_above(score: float, scores: Sequence[float]) -> float:
 
 def save_calibration(calibration: Calibration, folder: Path) -> None:
     """Write it beside the model, at once or not at all."""
-    part = folder / f"{CALIBRATION_FILE}.part"
-    part.write_text(json.dumps(asdict(calibration), indent=2) + "\n", encoding="utf-8")
-    part.replace(folder / CALIBRATION_FILE)
+    write_json(folder / CALIBRATION_FILE, asdict(calibration))
 
 
 def load_calibration(folder: Path) -> Calibration:
@@ -142,14 +141,13 @@ def load_calibration(folder: Path) -> Calibration:
         StorageError: there is none, or it is damaged.
     """
     path = folder / CALIBRATION_FILE
+    annotation: object = Calibration
     try:
-        fields = json.loads(path.read_text(encoding="utf-8"))
-        return Calibration(**fields)
-    except FileNotFoundError as error:
-        raise StorageError(
-            f"no {CALIBRATION_FILE} in {str(folder)!r}: calibrate the judge"
-        ) from error
-    except (ValueError, TypeError) as error:
-        raise StorageError(
-            f"{str(path)!r} is damaged: {error}; calibrate the judge again"
-        ) from error
+        fields = read_json(path)
+        calibration = None if fields is None else codec_for(annotation).decode(fields, str(path))
+    except StorageError as error:
+        raise StorageError(f"{error}; calibrate the judge again") from error
+    if calibration is None:
+        raise StorageError(f"no {CALIBRATION_FILE} in {str(folder)!r}: calibrate the judge")
+    assert isinstance(calibration, Calibration)
+    return calibration

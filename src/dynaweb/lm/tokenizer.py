@@ -15,7 +15,6 @@ contain a character that encoded text never has. A tokenizer of a pretrained mod
 `tokenizer.json`, answers the same calls.
 """
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -27,6 +26,7 @@ from tokenizers.pre_tokenizers import Split
 from tokenizers.trainers import BpeTrainer
 
 from dynaweb.errors import StorageError, UserError
+from dynaweb.runs.atomic import read_json, write_json, write_text
 
 FORMAT: Final = 1
 
@@ -114,10 +114,8 @@ class Tokenizer:
         """Write `tokenizer.json` and `dynaweb_tokenizer.json`."""
         folder.mkdir(parents=True, exist_ok=True)
         about = {"format": FORMAT, "own": self._own, "eos_id": self._eos_id, "pad_id": self._pad_id}
-        (folder / "tokenizer.json").write_text(self._inner.to_str(), encoding="utf-8")
-        (folder / "dynaweb_tokenizer.json").write_text(
-            json.dumps(about, indent=1) + "\n", encoding="utf-8"
-        )
+        write_text(folder / "tokenizer.json", self._inner.to_str())
+        write_json(folder / "dynaweb_tokenizer.json", about)
 
     @classmethod
     def load(cls, folder: Path) -> "Tokenizer":
@@ -134,7 +132,7 @@ class Tokenizer:
         except Exception as error:  # tokenizers raises bare Exception for a bad file
             raise StorageError(f"damaged tokenizer {str(path)!r}: {error}") from error
         inner.encode_special_tokens = True
-        about = _read_json(folder / "dynaweb_tokenizer.json")
+        about = read_json(folder / "dynaweb_tokenizer.json")
         if about is not None:
             if about.get("format") != FORMAT:
                 raise StorageError(
@@ -192,18 +190,6 @@ def _unmark(marked: str) -> str:
     return spaced.encode("latin-1", "replace").decode("utf-8", "replace")
 
 
-def _read_json(path: Path) -> dict[str, object] | None:
-    if not path.is_file():
-        return None
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, OSError) as error:
-        raise StorageError(f"damaged {str(path)!r}: {error}") from error
-    if not isinstance(value, dict):
-        raise StorageError(f"damaged {str(path)!r}: not an object")
-    return value
-
-
 def _id(about: dict[str, object], name: str) -> int:
     value = about.get(name)
     if not isinstance(value, int):
@@ -213,7 +199,7 @@ def _id(about: dict[str, object], name: str) -> int:
 
 def _pretrained_token(folder: Path, inner: tokenizers.Tokenizer, name: str) -> int | None:
     for file in ("tokenizer_config.json", "special_tokens_map.json"):
-        token = (_read_json(folder / file) or {}).get(name)
+        token = (read_json(folder / file) or {}).get(name)
         text = token.get("content") if isinstance(token, dict) else token
         found = inner.token_to_id(text) if isinstance(text, str) else None
         if found is not None:

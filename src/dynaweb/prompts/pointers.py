@@ -8,13 +8,13 @@ replacement is one to one, and a word without a sign left for it stays as it is.
 by themselves and use no lexicon (ours; delexicalisation is the field's old word for it).
 """
 
-import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from dynaweb.errors import StorageError
+from dynaweb.runs.atomic import read_json, write_json
 
 FIRST_SIGN = 0xE000
 """Signs are characters of Unicode's private area: no language writes them."""
@@ -171,10 +171,8 @@ class Lexicon:
     def save(self, folder: Path) -> None:
         """Write `lexicon.json`."""
         folder.mkdir(parents=True, exist_ok=True)
-        body = {"words": None if self.words is None else sorted(self.words)}
-        aside = folder / f".{LEXICON_FILE}"
-        aside.write_text(json.dumps(body, indent=0) + "\n", encoding="utf-8")
-        aside.replace(folder / LEXICON_FILE)
+        words = None if self.words is None else sorted(self.words)
+        write_json(folder / LEXICON_FILE, {"words": words})
 
     @classmethod
     def load(cls, folder: Path) -> "Lexicon":
@@ -184,13 +182,15 @@ class Lexicon:
             StorageError: the file is damaged.
         """
         path = folder / LEXICON_FILE
-        if not path.exists():
+        body = read_json(path)
+        if body is None:
             return cls()
-        try:
-            words = json.loads(path.read_text(encoding="utf-8"))["words"]
-            return cls(None if words is None else frozenset(words))
-        except (ValueError, KeyError, TypeError) as error:
-            raise StorageError(f"damaged lexicon {str(path)!r}: {error!r}; train again") from error
+        words = body.get("words", ())
+        if words is not None and not (
+            isinstance(words, list) and all(isinstance(w, str) for w in words)
+        ):
+            raise StorageError(f"{path} is damaged: expected a list of words; train again")
+        return cls(None if words is None else frozenset(words))
 
 
 EVERY_WORD = Lexicon()

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from dynaweb.errors import StorageError
+from dynaweb.runs.atomic import write_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +48,7 @@ def drop_rows_after(path: Path, step: int) -> None:
     kept = [
         line for line in path.read_text(encoding="utf-8").splitlines() if 0 <= _step(line) <= step
     ]
-    aside = path.with_suffix(".writing")
-    aside.write_text("".join(line + "\n" for line in kept), encoding="utf-8")
-    aside.replace(path)
+    write_text(path, "".join(line + "\n" for line in kept))
 
 
 def _step(line: str) -> int:

@@ -5,7 +5,6 @@ on) and `training/` (checkpoints and metrics). Called again with the same argume
 returns what is there.
 """
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from dynaweb.lm.tokenizer import Tokenizer
 from dynaweb.prompts.pointers import EVERY_WORD, Lexicon
 from dynaweb.records.seeds import derive_seed
 from dynaweb.records.trajectory import Trajectory
+from dynaweb.runs.atomic import write_json
 from dynaweb.train.batch import Example
 from dynaweb.train.config import FitConfig
 from dynaweb.train.fit import FitResult, Progress, fit
@@ -115,9 +115,7 @@ def train_world(
     lexicon.save(folder)
     save_model(model, folder)
     about = {"config": asdict(config), "counts": dict(data.counts), "fit": asdict(result)}
-    part = folder / f"{WORLD_FILE}.part"
-    part.write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
-    part.replace(folder / WORLD_FILE)
+    write_json(folder / WORLD_FILE, about)
     return WorldTrainResult(fit=result, counts=data.counts)
 
 
