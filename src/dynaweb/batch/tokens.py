@@ -118,9 +118,8 @@ def render_expert(
         if step.action is None or step.fault is not None:
             raise ValueError(f"expert {trajectory.trajectory_id!r} has a step that did not act")
         text = print_action(step.action)
-        prompt = lexicon.point(act_prompt(trajectory.goal, past, step.observation))
-        reply = encode(prompt.say(text))
-        generation = _written(encode(prompt.text), [*reply, eos_id], text)
+        prompt, reply = lexicon.pair(act_prompt(trajectory.goal, past, step.observation), text)
+        generation = _written(encode(prompt), [*encode(reply), eos_id], text)
         steps.append(replace(step, thought="", generations=(generation,)))
         past = (*past, step)
     return replace(trajectory, steps=tuple(steps))

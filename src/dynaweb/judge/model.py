@@ -60,6 +60,10 @@ class LmJudge:
         self._config = config
         self._replies = [[*tokenizer.encode(word), tokenizer.eos_id] for word in (SUCCESS, FAILURE)]
 
+    def at(self, config: JudgeConfig) -> "LmJudge":
+        """The same model with other settings."""
+        return LmJudge(self._scorer, self._tokenizer, config, self._lexicon)
+
     def judge(self, trajectories: Sequence[Trajectory]) -> list[Verdict]:
         """Verdicts in order; rules first, then one batch for the rest."""
         ruled = [rule_verdict(t, answers_count=self._config.answers_count) for t in trajectories]

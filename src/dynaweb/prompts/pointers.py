@@ -168,6 +168,11 @@ class Lexicon:
         text = _WORD.sub(sign, prompt)
         return Pointed(text, tuple(signs))
 
+    def pair(self, prompt: str, reply: str) -> tuple[str, str]:
+        """A prompt and the reply to learn, both with the prompt's signs."""
+        pointed = self.point(prompt)
+        return pointed.text, pointed.say(reply)
+
     def save(self, folder: Path) -> None:
         """Write `lexicon.json`."""
         folder.mkdir(parents=True, exist_ok=True)

@@ -33,7 +33,6 @@ def close(run: Run, data: Sequence[Trajectory]) -> Path:
 def summary(run: Run, data: Sequence[Trajectory]) -> Summary:
     """Dreamed success beside the real one, speeds, data, times, and what fell short."""
     replays = read_record(ReplayReport, run.path("audit") / "replays.json")
-    audit = run.facts("audit")
     told = replays.dreamed_success
     low, high = wilson(told.hits, told.n)
     return Summary(
@@ -45,12 +44,12 @@ def summary(run: Run, data: Sequence[Trajectory]) -> Summary:
             ),
         ),
         speed=Speed(
-            live=float(str(audit["live_per_sec"])),
-            dreamed=float(str(audit["dreamed_per_sec"])),
+            live=run.number("audit", "live_per_sec"),
+            dreamed=run.number("audit", "dreamed_per_sec"),
             note=f"the same {replays.dreams} attempts, dreamed in one batch and replayed with "
             f"{run.config.live_workers} pages at a time; "
-            f"{float(str(audit['dreamed_steps_per_sec'])):.1f} dreamed and "
-            f"{float(str(audit['live_steps_per_sec'])):.1f} live steps per second",
+            f"{run.number('audit', 'dreamed_steps_per_sec'):.1f} dreamed and "
+            f"{run.number('audit', 'live_steps_per_sec'):.1f} live steps per second",
         ),
         data=_data(data),
         drops=_drops(run),

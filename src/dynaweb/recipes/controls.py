@@ -23,8 +23,7 @@ def matched_steps(run: Run) -> int:
     """
     if not run.config.controls.match_time:
         return run.config.controls.steps
-    first = run.facts("sft")
-    pace = float(str(first["training_sec"])) / max(int(str(first["steps"])), 1)
+    pace = run.seconds("sft") / max(run.number("sft", "steps"), 1)
     spent = run.seconds("world") + run.seconds("gspo")
     return max(1, round(spent / pace))
 
@@ -37,8 +36,8 @@ def train_more(run: Run, policy: Path, demonstrations: Sequence[Trajectory]) -> 
 def live_budget(run: Run) -> int:
     """Real actions that DynaWeb spent beside the demonstrations, audits and held-out pages included."""
     stages = ("exploration", "attempts", "held_out")
-    spent = sum(int(str(run.facts(s)["live_steps"])) for s in stages)
-    return spent + int(str(run.facts("gspo")["audit_live_steps"]))
+    spent = sum(run.number(s, "live_steps") for s in stages)
+    return round(spent + run.number("gspo", "audit_live_steps"))
 
 
 def filtered_attempts(run: Run, policy: Path, own: Sequence[Trajectory]) -> list[Trajectory]:

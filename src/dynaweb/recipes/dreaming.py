@@ -111,7 +111,7 @@ def replayed(run: Run, dreams: Sequence[Trajectory]) -> tuple[list[Replay], floa
         async with miniwob_world(run.config.browser) as make_env:
             await warm_up(make_env, run.config.tasks[0])
             begun = time.monotonic()
-            waiting = iter(list(enumerate(dreams)))
+            waiting = iter(enumerate(dreams))
             done: dict[int, Replay] = {}
 
             async def work() -> None:

@@ -1,6 +1,6 @@
 """The agent by supervised training: demonstrations in, a model that acts out."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -22,6 +22,7 @@ from dynaweb.records.trajectory import Trajectory
 from dynaweb.runs.progress import Progress
 from dynaweb.train.batch import Example
 from dynaweb.train.config import FitConfig
+from dynaweb.train.encode import encode_examples
 from dynaweb.train.fit import FitResult, FitRow, fit
 from dynaweb.world.train import world_texts
 
@@ -35,10 +36,8 @@ def learn_tokenizer(
     lexicon = (
         learn_lexicon(trajectories, config.policy.lexicon) if config.policy.pointers else EVERY_WORD
     )
-    texts: list[str] = []
-    for e in policy_examples(trajectories).examples:
-        prompt = lexicon.point(e.prompt)
-        texts.append(prompt.text + prompt.say(e.completion))
+    shown = policy_examples(trajectories).examples
+    texts = ["".join(lexicon.pair(e.prompt, e.completion)) for e in shown]
     texts += world_texts(trajectories, config.world.train, lexicon)
     texts += sign_lessons() if config.policy.pointers else ()
     tokenizer = train_tokenizer(texts, config.policy.vocab_size)
@@ -65,15 +64,8 @@ def encoded_examples(
         seed_of=lambda t, i: derive_seed(seed, "rename", t.trajectory_id, i),
     )
     made = policy_examples(attempts)
-    pointed = [lexicon.point(e.prompt) for e in made.examples]
-    prompts = tokenizer.encode_batch([p.text for p in pointed])
-    replies = tokenizer.encode_batch(
-        [p.say(e.completion) for p, e in zip(pointed, made.examples, strict=True)]
-    )
-    examples = [
-        Example(prompt_ids=tuple(p), completion_ids=(*r, tokenizer.eos_id))
-        for p, r in zip(prompts, replies, strict=True)
-    ]
+    pairs = [(e.prompt, e.completion) for e in made.examples]
+    examples = encode_examples(tokenizer, lexicon, pairs)
     counts = {"attempts": len(trajectories), "attempts_renamed": len(attempts) - len(trajectories)}
     counts |= {"steps_in": made.steps_in, "examples": len(examples)}
     return examples, counts | {f"dropped.{r}": n for r, n in made.dropped.items()}
@@ -112,22 +104,14 @@ def train_policy(
     return fit_facts(result) | {"counts": counts}
 
 
-def fit_progress(progress: Progress, stage: str) -> "FitProgress":
+def fit_progress(progress: Progress, stage: str) -> Callable[[FitRow], None]:
     """Rows of metrics as a progress bar."""
-    return FitProgress(progress, stage)
 
-
-class FitProgress:
-    """Adapts a training's rows to `runs.progress`."""
-
-    def __init__(self, progress: Progress, stage: str) -> None:
-        self._progress = progress
-        self._stage = stage
-
-    def __call__(self, row: FitRow) -> None:
-        """Tell of one row."""
+    def tell(row: FitRow) -> None:
         note = f"loss {row.loss:.3f}, {row.tokens_per_sec:,.0f} tokens/s"
-        self._progress(self._stage, row.step, row.planned_steps, note)
+        progress(stage, row.step, row.planned_steps, note)
+
+    return tell
 
 
 def fit_facts(result: FitResult) -> dict[str, object]:
@@ -137,7 +121,6 @@ def fit_facts(result: FitResult) -> dict[str, object]:
         "loss": result.loss,
         "tokens": result.tokens,
         "seconds_so_far": float(result.elapsed_sec),
-        "training_sec": float(result.elapsed_sec),
     }
 
 

@@ -57,6 +57,12 @@ class Run:
         """What a finished stage left to be remembered."""
         return self.results[stage].facts
 
+    def number(self, stage: str, fact: str) -> float:
+        """A fact of a finished stage that is a number."""
+        found = self.facts(stage)[fact]
+        assert isinstance(found, int | float), f"{stage}.{fact} is {found!r}"
+        return found
+
     def seconds(self, stage: str) -> float:
         """Time a finished stage took."""
         return self.results[stage].seconds

@@ -108,7 +108,7 @@ def measure_imagination(
         split = split_by_seed(held_out, fraction=CALIBRATION_FRACTION, split_seed=run.config.seed)
         asked = load_imagination(run, folder, JudgeConfig())
         how = _set_bar(run, asked.judge, split.held_out, out)
-        judge = load_imagination(run, folder, how).judge
+        judge = asked.judge.at(how)
         own = [t for t in split.train if t.behaviour is Behaviour.AGENT]
         report = judge_table(
             judge_blind(judge, own),

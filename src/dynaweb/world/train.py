@@ -22,6 +22,7 @@ from dynaweb.records.trajectory import Trajectory
 from dynaweb.runs.atomic import write_json
 from dynaweb.train.batch import Example
 from dynaweb.train.config import FitConfig
+from dynaweb.train.encode import encode_examples
 from dynaweb.train.fit import FitResult, Progress, fit
 from dynaweb.world.examples import WorldExample, world_examples
 from dynaweb.world.training import WorldTrainConfig as WorldTrainConfig
@@ -53,8 +54,7 @@ def world_texts(
     worlds, judges, _ = _texts(list(trajectories), config)
     pairs = [(e.prompt, e.completion) for e in worlds]
     pairs += [(e.prompt, e.completion) for e in judges]
-    pointed = [(lexicon.point(prompt), reply) for prompt, reply in pairs]
-    return [p.text + p.say(reply) for p, reply in pointed]
+    return ["".join(lexicon.pair(prompt, reply)) for prompt, reply in pairs]
 
 
 def build_world_data(
@@ -67,8 +67,18 @@ def build_world_data(
 ) -> WorldData:
     """Examples of both kinds, weighed; those longer than the context are left out and counted."""
     worlds, judges, counts = _texts(trajectories, config)
-    world_rows = _encode(tokenizer, lexicon, worlds, [e.weight for e in worlds])
-    judge_rows = _encode(tokenizer, lexicon, judges, [e.weight for e in judges])
+    world_rows = encode_examples(
+        tokenizer,
+        lexicon,
+        [(e.prompt, e.completion) for e in worlds],
+        [e.weight for e in worlds],
+    )
+    judge_rows = encode_examples(
+        tokenizer,
+        lexicon,
+        [(e.prompt, e.completion) for e in judges],
+        [e.weight for e in judges],
+    )
     kept_worlds = [e for e in world_rows if e.length <= context]
     kept_judges = [e for e in judge_rows if e.length <= context]
     counts["dropped.world_too_long"] = len(world_rows) - len(kept_worlds)
@@ -144,22 +154,6 @@ def _texts(
     for e in judges.examples:
         counts[f"judge.{e.origin.value}"] = counts.get(f"judge.{e.origin.value}", 0) + 1
     return worlds.examples, judges.examples, counts
-
-
-def _encode(
-    tokenizer: Tokenizer,
-    lexicon: Lexicon,
-    texts: Sequence[WorldExample] | Sequence[JudgeExample],
-    weights: Sequence[float],
-) -> list[Example]:
-    pointed = [lexicon.point(t.prompt) for t in texts]
-    prompts = tokenizer.encode_batch([p.text for p in pointed])
-    said = [p.say(reply) for p, reply in zip(pointed, [t.completion for t in texts], strict=True)]
-    replies = tokenizer.encode_batch(said)
-    return [
-        Example(prompt_ids=tuple(p), completion_ids=(*r, tokenizer.eos_id), weight=w)
-        for p, r, w in zip(prompts, replies, weights, strict=True)
-    ]
 
 
 def _judge_scale(worlds: Sequence[Example], judges: Sequence[Example], fraction: float) -> float:
