@@ -8,9 +8,21 @@ from tests.gspo.toys import attempt, expert
 from dynaweb.dream.starts import StartsConfig, collect_starts, pick_starts
 from dynaweb.errors import UserError
 from dynaweb.records.action import Action, Click
-from dynaweb.records.trajectory import Behaviour, Outcome, World
+from dynaweb.records.trajectory import Behaviour, Generation, Outcome, World
 
 LONG: tuple[Action, ...] = (Click(FIELD), Click(SECOND), Click(SUBMIT))
+
+
+WRITTEN = Generation(
+    prompt_ids=(1, 2),
+    completion_ids=(3,),
+    logprobs=(-0.5,),
+    temperature=1.0,
+    seed=0,
+    policy_version="toy",
+    raw_text="noop()",
+    finish="stop",
+)
 
 
 def long_expert(seed: int = 1):
@@ -62,6 +74,20 @@ def test_failed_or_partly_random_experts_show_nothing() -> None:
     noisy = dataclasses.replace(long_expert(), behaviour=Behaviour.RANDOM)
     found = collect_starts([failed, noisy], StartsConfig())
     assert all(p.experts == () for p in found.points)
+
+
+def test_the_agents_own_real_successes_go_with_their_starts() -> None:
+    own = attempt(1, LONG, Behaviour.AGENT)
+    wrote = dataclasses.replace(
+        own, steps=tuple(dataclasses.replace(s, generations=(WRITTEN,)) for s in own.steps)
+    )
+    first, second, last = collect_starts([wrote], StartsConfig()).points
+    assert [len(p.own[0].steps) for p in (first, second, last)] == [3, 2, 1]
+    assert all(p.experts == () for p in (first, second, last))
+    lost = dataclasses.replace(wrote, outcome=Outcome.FAILURE)
+    silent = own  # nothing that the policy wrote: nothing to train on
+    for t in (lost, silent):
+        assert all(p.own == () for p in collect_starts([t], StartsConfig()).points)
 
 
 def test_dreams_do_not_begin_in_dreams() -> None:

@@ -74,6 +74,7 @@ def test_dreams_with_experts_teach_the_task(half_trained: PreTrainedModel, tmp_p
         update=UpdateConfig(
             optimizer=OptimizerConfig(name="adamw", learning_rate=1e-3, weight_decay=0.0),
             clip=ClipConfig(low=0.2, high=0.2, reference_tokens=None),
+            warmup_steps=4,
         ),
     )
     train_gspo(parts(half_trained), config, tmp_path)

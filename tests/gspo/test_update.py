@@ -10,7 +10,7 @@ from dynaweb.batch.tokens import Row, TrainTrajectory
 from dynaweb.errors import TrainingError
 from dynaweb.gspo.batch import attempt_logps
 from dynaweb.gspo.config import ClipConfig, Level, UpdateConfig
-from dynaweb.gspo.update import Tally, accumulate, cut, score_old, update_policy
+from dynaweb.gspo.update import Tally, accumulate, cut, score_old, update_policy, warm
 from dynaweb.lm.model import ModelConfig, build_model
 from dynaweb.train.config import OptimizerConfig
 from dynaweb.train.optimizer import Optimizer
@@ -49,7 +49,8 @@ def attempts() -> list[TrainTrajectory]:
 
 def config(**changes: object) -> UpdateConfig:
     clip = ClipConfig(low=0.05, high=0.05, reference_tokens=None)
-    return dataclasses.replace(UpdateConfig(clip=clip, token_budget=4096, kl=0.1), **changes)
+    plain = UpdateConfig(clip=clip, token_budget=4096, kl=0.1, warmup_steps=0)
+    return dataclasses.replace(plain, **changes)
 
 
 def gradient(some: list[TrainTrajectory], settings: UpdateConfig) -> Tensor:
@@ -112,9 +113,13 @@ def test_first_mini_batch_is_on_policy_and_later_ones_are_not() -> None:
     policy = model()
     some = attempts()
     optimizer = Optimizer(policy, OptimizerConfig(name="adamw", learning_rate=1e-2))
-    once = update_policy(policy, optimizer, some, config(mini_batches=1, kl=0.0), seed=1)
+    once = update_policy(
+        policy, optimizer, some, config(mini_batches=1, kl=0.0), seed=1, steps_before=0
+    )
     assert once["update/ratio_is_one"] == 1.0 and once["update/clip_fraction"] == 0.0
-    more = update_policy(policy, optimizer, some, config(mini_batches=3, kl=0.0), seed=1)
+    more = update_policy(
+        policy, optimizer, some, config(mini_batches=3, kl=0.0), seed=1, steps_before=0
+    )
     assert more["update/ratio_is_one"] == 0.0
     assert more["update/optimizer_steps"] == 3.0
     fraction = more["update/clip_fraction"]
@@ -127,17 +132,41 @@ def test_policy_moves_towards_good_attempts_and_away_from_bad() -> None:
     before = [t.mean() for t in attempt_logps(policy, some, budget=4096, temperature=1.0)]
     optimizer = Optimizer(policy, OptimizerConfig(name="adamw", learning_rate=3e-3))
     for seed in range(5):
-        update_policy(policy, optimizer, some, config(kl=0.0), seed=seed)
+        update_policy(policy, optimizer, some, config(kl=0.0), seed=seed, steps_before=0)
     after = [t.mean() for t in attempt_logps(policy, some, budget=4096, temperature=1.0)]
     moved = [(a.advantage > 0) == bool(y > x) for a, x, y in zip(some, before, after, strict=True)]
     assert sum(moved) >= 8
+
+
+def test_the_first_steps_are_small() -> None:
+    """AdamW's first step is the rate in every weight, whatever the gradient."""
+    moved = []
+    for warmup in (0, 20):
+        policy = model()
+        before = [p.clone() for p in policy.parameters()]
+        optimizer = Optimizer(
+            policy, OptimizerConfig(name="adamw", learning_rate=1e-3, weight_decay=0.0)
+        )
+        settings = config(kl=0.0, mini_batches=1, warmup_steps=warmup)
+        update_policy(policy, optimizer, attempts(), settings, seed=1, steps_before=0)
+        moved.append(
+            max(
+                float((p - q).abs().max()) for p, q in zip(policy.parameters(), before, strict=True)
+            )
+        )
+    assert moved == pytest.approx([1e-3, 1e-3 / 21], rel=0.01)
+
+
+def test_the_rate_rises_in_a_line_and_stays() -> None:
+    assert [warm(n, 3) for n in range(5)] == [0.25, 0.5, 0.75, 1.0, 1.0]
+    assert warm(0, 0) == 1.0
 
 
 def test_nothing_to_train_on_changes_nothing() -> None:
     policy = model()
     before = [p.clone() for p in policy.parameters()]
     optimizer = Optimizer(policy, OptimizerConfig(name="adamw"))
-    metrics = update_policy(policy, optimizer, [], config(), seed=1)
+    metrics = update_policy(policy, optimizer, [], config(), seed=1, steps_before=0)
     assert metrics["update/loss"] is None and metrics["update/optimizer_steps"] == 0.0
     assert all(torch.equal(p, q) for p, q in zip(policy.parameters(), before, strict=True))
 
@@ -158,10 +187,14 @@ def test_another_model_behind_the_sampler_stops_the_run() -> None:
         dataclasses.replace(a, source=Source.LIVE) if a.source is Source.DREAM else a for a in lied
     ]
     spare = model()
-    older = update_policy(spare, Optimizer(spare, OptimizerConfig()), live, config(), seed=1)
+    older = update_policy(
+        spare, Optimizer(spare, OptimizerConfig()), live, config(), seed=1, steps_before=0
+    )
     assert older["update/sampler_gap"] is None, "live attempts are of earlier weights, rightly"
     with pytest.raises(TrainingError, match="same weights"):
-        update_policy(policy, Optimizer(policy, OptimizerConfig()), lied, config(), seed=1)
+        update_policy(
+            policy, Optimizer(policy, OptimizerConfig()), lied, config(), seed=1, steps_before=0
+        )
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 8])

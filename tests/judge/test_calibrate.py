@@ -1,4 +1,4 @@
-"""The bar: as low as the wanted false-positive rate allows, and stored whole."""
+"""The bars: as wide as the wanted error rates allow, each task its own, and stored whole."""
 
 from pathlib import Path
 
@@ -8,45 +8,87 @@ from hypothesis import strategies as st
 
 from dynaweb.errors import StorageError, UserError
 from dynaweb.judge.calibrate import (
+    CalibrationConfig,
+    Scored,
     calibrate,
     calibrate_tasks,
     load_calibration,
     save_calibration,
 )
 
-scored = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=2, max_size=60).filter(
+rows = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=2, max_size=60).filter(
     lambda rows: {ok for _, ok in rows} == {True, False}
 )
+rates = st.sampled_from([0.0, 0.05, 0.2, 0.5])
+STRICT = CalibrationConfig(false_positive_rate=0.0, false_negative_rate=0.0)
 
 
-@given(scored, st.sampled_from([0.0, 0.05, 0.2, 0.5]))
-@settings(max_examples=150, deadline=None)
-def test_the_rate_is_kept_and_no_lower_bar_would_keep_it(
-    rows: list[tuple[float, bool]], rate: float
+def scored(rows: list[tuple[float, bool]], task: str = "a") -> list[Scored]:
+    return [Scored(task=task, score=s, succeeded=ok) for s, ok in rows]
+
+
+@given(rows, rates, rates)
+@settings(max_examples=200, deadline=None)
+def test_both_rates_are_kept_and_wider_verdicts_would_not_keep_them(
+    rows: list[tuple[float, bool]], positive: float, negative: float
 ) -> None:
-    scores, truth = [s for s, _ in rows], [ok for _, ok in rows]
-    c = calibrate(scores, truth, wanted_false_positive_rate=rate)
-    assert c.false_positives <= rate * c.failures
-    assert (c.failures, c.successes) == (truth.count(False), truth.count(True))
-    lower = [s for s in scores if s < c.threshold]
-    if lower:
-        bar = max(lower)
-        passed = sum(s >= bar for s, ok in rows if not ok)
-        assert passed > rate * c.failures
+    how = CalibrationConfig(false_positive_rate=positive, false_negative_rate=negative)
+    bar = calibrate(scored(rows), how)
+    bad, good = [s for s, ok in rows if not ok], [s for s, ok in rows if ok]
+    assert sum(s >= bar.success for s in bad) <= positive * len(bad)
+    assert sum(s < bar.failure for s in good) <= negative * len(good)
+    if bar.failure < bar.success:  # a gap is only left where both cannot be had
+        lower = max((s for s, _ in rows if s < bar.success), default=None)
+        assert lower is None or sum(s >= lower for s in bad) > positive * len(bad)
+        higher = min(s for s, _ in rows if s >= bar.failure)
+        assert sum(s <= higher for s in good) > negative * len(good)
 
 
-def test_the_bar_stands_between_scores() -> None:
-    c = calibrate([0.9, 0.8, 0.4, 0.1], [True, True, False, False], wanted_false_positive_rate=0.0)
-    assert c.threshold == pytest.approx(0.6) and c.true_positives == 2
+def test_a_judge_that_tells_all_apart_is_always_sure() -> None:
+    bar = calibrate(scored([(0.9, True), (0.8, True), (0.4, False), (0.1, False)]), STRICT)
+    assert bar.success == bar.failure == pytest.approx(0.6)
+
+
+def test_what_looks_the_same_is_left_open() -> None:
+    rows = [(0.9, True), (0.5, True), (0.7, False), (0.1, False)]
+    bar = calibrate(scored(rows), STRICT)
+    assert (bar.success, bar.failure) == pytest.approx((0.8, 0.3))
+
+
+def test_each_task_with_enough_attempts_has_its_own_bar() -> None:
+    easy = scored([(0.9, True), (0.8, True), (0.7, True), (0.1, False), (0.2, False), (0.3, False)])
+    hard = scored([(0.95, False), (0.96, False), (0.97, False), (0.6, True)], "hard")
+    found = calibrate_tasks(easy + hard, STRICT)
+    assert found.by_task["a"].success == pytest.approx(0.5)
+    assert found.by_task["hard"].success > 0.97
+    assert found.by_task["hard"].failure == found.bar.failure < 0.6, "one success sets no edge"
+    assert (found.failures, found.successes) == (6, 4)
+    assert found.judge_config().bar_of("unseen") == found.bar
+
+
+def test_a_task_that_always_ends_well_is_no_easier_than_the_others() -> None:
+    mixed = scored([(0.9, True), (0.8, True), (0.85, True), (0.2, False), (0.1, False)])
+    fine = scored([(0.7, True), (0.75, True), (0.8, True)], "fine")
+    found = calibrate_tasks(mixed + fine, STRICT)
+    assert found.bar.success <= found.by_task["fine"].success <= 0.7
 
 
 def test_it_is_read_back_as_written(tmp_path: Path) -> None:
-    c = calibrate([0.9, 0.1], [True, False])
+    c = calibrate_tasks(scored([(0.9, True), (0.1, False)]), CalibrationConfig())
     save_calibration(c, tmp_path)
     assert load_calibration(tmp_path) == c
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"threshold": 1}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        '{"bar": 1}',
+        '{"bar": {"success": 0.1, "failure": 0.9}, "by_task": {}, "failures": 1, "successes": 1}',
+    ],
+)
 def test_a_damaged_file_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / "judge.json").write_text(text, encoding="utf-8")
     with pytest.raises(StorageError, match="calibrate the judge again"):
@@ -55,28 +97,8 @@ def test_a_damaged_file_is_named(tmp_path: Path, text: str) -> None:
 
 def test_nothing_to_set_it_on_is_said(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="1 successes and 0 failures"):
-        calibrate([0.5], [True])
+        calibrate(scored([(0.5, True)]), STRICT)
     with pytest.raises(UserError, match="out of range"):
-        calibrate([0.5, 0.1], [True, False], wanted_false_positive_rate=1.0)
+        CalibrationConfig(false_positive_rate=1.0)
     with pytest.raises(StorageError, match="calibrate the judge"):
         load_calibration(tmp_path)
-
-
-def test_each_task_with_failures_has_its_own_bar():
-    scores = [0.9, 0.1, 0.2, 0.3, 0.95, 0.96, 0.97, 0.6, 0.7]
-    succeeded = [True, False, False, False, False, False, False, True, True]
-    tasks = ["easy"] * 4 + ["hard"] * 3 + ["new"] * 2
-    found = calibrate_tasks(scores, succeeded, tasks)
-    assert 0.3 < found.by_task["easy"] < 0.9
-    assert found.by_task["hard"] > 0.97
-    assert found.by_task["new"] == 0.5
-    assert (found.false_positives, found.true_positives) == (0, 3)
-
-
-def test_one_good_looking_failure_does_not_close_every_other_task():
-    scores = [0.9, 0.95, 0.995, 0.2, 0.1, 0.3, 0.97, 0.98]
-    succeeded = [True, True, False, False, False, False, True, True]
-    tasks = ["one"] * 3 + ["many"] * 3 + ["none"] * 2
-    found = calibrate_tasks(scores, succeeded, tasks, wanted_false_positive_rate=0.3)
-    assert found.by_task["none"] == 0.5
-    assert found.by_task["one"] == found.threshold < 0.9

@@ -1,4 +1,4 @@
-"""Verdicts: rules first, scores and a threshold after; claims, page text and failures change nothing."""
+"""Verdicts: rules first, scores and bars after; claims, page text and failures change nothing."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,7 +9,7 @@ from tests.world.toys import expert, walk
 
 from dynaweb.contracts import Judge
 from dynaweb.errors import SamplerError, UserError
-from dynaweb.judge.config import JudgeConfig
+from dynaweb.judge.config import Bar, JudgeConfig
 from dynaweb.judge.evidence import judge_prompt, rule_verdict
 from dynaweb.judge.measure import judge_blind
 from dynaweb.judge.model import LmJudge, probability_of_first
@@ -53,8 +53,11 @@ class Broken:
         raise SamplerError("out of memory")
 
 
-def judge(scorer: Scorer | Broken, **config: float) -> LmJudge:
-    return LmJudge(scorer, Letters(), JudgeConfig(**config))  # type: ignore[arg-type]
+DEFAULTS = JudgeConfig()
+
+
+def judge(scorer: Scorer | Broken, config: JudgeConfig = DEFAULTS) -> LmJudge:
+    return LmJudge(scorer, Letters(), config)
 
 
 def unknown(t: Trajectory) -> Trajectory:
@@ -69,10 +72,18 @@ def test_it_is_a_judge() -> None:
     assert contract.judge([]) == []
 
 
-def test_the_threshold_decides() -> None:
-    verdicts = judge(Scorer(2.0, 0.0, -2.0), threshold=0.6).judge([WON, WON, WON])
-    assert [v.outcome for v in verdicts] == [Outcome.SUCCESS, Outcome.FAILURE, Outcome.FAILURE]
+def test_what_lies_between_the_bars_is_unknown() -> None:
+    config = JudgeConfig(bar=Bar(success=0.6, failure=0.3))
+    verdicts = judge(Scorer(2.0, 0.0, -2.0), config).judge([WON, WON, WON])
+    assert [v.outcome for v in verdicts] == [Outcome.SUCCESS, Outcome.UNKNOWN, Outcome.FAILURE]
     assert [v.score for v in verdicts] == pytest.approx([0.8808, 0.5, 0.1192], abs=1e-4)
+
+
+def test_a_task_may_have_a_bar_of_its_own() -> None:
+    other = replace(WON, task="another")
+    config = JudgeConfig(by_task={WON.task: Bar(success=0.9, failure=0.9)})
+    verdicts = judge(Scorer(2.0, 2.0), config).judge([WON, other])
+    assert [v.outcome for v in verdicts] == [Outcome.FAILURE, Outcome.SUCCESS]
 
 
 def test_the_prompt_has_goal_actions_with_names_and_the_page_before_the_last_action() -> None:
@@ -177,8 +188,10 @@ def test_probabilities_do_not_overflow() -> None:
 
 
 def test_bad_settings_are_refused() -> None:
-    with pytest.raises(UserError, match="threshold"):
-        JudgeConfig(threshold=2.0)
+    with pytest.raises(UserError, match="failure <= success"):
+        Bar(success=2.0)
+    with pytest.raises(UserError, match="failure <= success"):
+        Bar(success=0.4, failure=0.6)
 
 
 def test_opening_the_notes_is_not_in_the_way() -> None:

@@ -26,7 +26,8 @@ class MixConfig:
     expert_share: float = 0.5
     """Share of members that are the expert's, where the start has an expert (DynaWeb 4.1: 0.5)."""
     live_share: float = 0.0
-    """Largest share of members that are the policy's own live successes from the same start (ours)."""
+    """Share of members that are the policy's own live successes, where it had one from the same start
+    (third source of DynaWeb 1; share ours)."""
 
     def __post_init__(self) -> None:
         if self.group_size < 2:
@@ -47,7 +48,7 @@ def split_group(config: MixConfig, *, experts: int, live: int) -> tuple[int, int
     """
     n_expert = round(config.group_size * config.expert_share) if experts else 0
     room = max(config.group_size - n_expert - 1, 0)
-    n_live = min(live, round(config.group_size * config.live_share), room)
+    n_live = min(round(config.group_size * config.live_share), room) if live else 0
     return config.group_size - n_expert - n_live, n_expert, n_live
 
 
@@ -70,7 +71,7 @@ def mix_group(
         config: shares.
         render: see `Render`.
         seed: order of the members, and which experts are taken first.
-        live: the policy's own live attempts from this start; only successes are taken.
+        live: the policy's own live attempts from this start; only successes are taken, in turn like experts.
 
     Raises:
         ValueError: a member that is no success is offered as an expert, a dream is not a dream, or a
@@ -82,7 +83,8 @@ def mix_group(
     rng = Random(seed)
     turn = rng.sample(range(len(experts)), len(experts))
     chosen = [render(experts[turn[i % len(turn)]]) for i in range(n_expert)]
-    members = [*dreams[:n_dream], *chosen, *wins[:n_live]]
+    again = [wins[i % len(wins)] for i in range(n_live)]
+    members = [*dreams[:n_dream], *chosen, *again]
     rng.shuffle(members)
     return Group(start=start, members=tuple(members))
 

@@ -44,11 +44,12 @@ def asked_ids(trajectories: Sequence[Trajectory], *, answers_count: bool) -> fro
 
 
 def _count(j: Judged) -> JudgeRow:
-    said_success = j.verdict.outcome is Outcome.SUCCESS
-    hit = Share(hits=int(said_success), n=1)
+    success = Share(hits=int(j.verdict.outcome is Outcome.SUCCESS), n=1)
+    failure = Share(hits=int(j.verdict.outcome is Outcome.FAILURE), n=1)
     return JudgeRow(
         task=j.task,
-        recall=hit if j.succeeded else Share(),
-        false_positives=Share() if j.succeeded else hit,
+        recall=success if j.succeeded else Share(),
+        false_negatives=failure if j.succeeded else Share(),
+        false_positives=Share() if j.succeeded else success,
         unknown=Share(hits=int(j.verdict.outcome is Outcome.UNKNOWN), n=1),
     )

@@ -116,6 +116,8 @@ class JudgeRow:
     """Of the real failures, those called success. Unknown verdicts count in n, never as hits."""
     recall: Share = Share()
     """Of the real successes, those called success."""
+    false_negatives: Share = Share()
+    """Of the real successes, those called failure; the rest are unknown."""
     unknown: Share = Share()
     """Verdicts that were neither."""
 
@@ -124,6 +126,7 @@ class JudgeRow:
             task=self.task,
             false_positives=self.false_positives + other.false_positives,
             recall=self.recall + other.recall,
+            false_negatives=self.false_negatives + other.false_negatives,
             unknown=self.unknown + other.unknown,
         )
 

@@ -57,6 +57,8 @@ class StartPoint:
     start: Start
     experts: tuple[Trajectory, ...]
     """Successful suffixes from exactly here; empty when no expert passed."""
+    own: tuple[Trajectory, ...] = ()
+    """The agent's own real successes from here on: the third source (DynaWeb 1)."""
 
     @property
     def initial(self) -> bool:
@@ -86,10 +88,11 @@ _Key = tuple[str, int, str, str, tuple[str, ...]]
 def collect_starts(trajectories: Iterable[Trajectory], config: StartsConfig) -> StartPoints:
     """Every state of real attempts that a dream may begin from, once each, in order of appearance.
 
-    Attempts of any behaviour give starts; only successful experts without a fault give suffixes.
+    Attempts of any behaviour give starts; only successes without a fault give suffixes.
     """
     found: dict[_Key, Start] = {}
     experts: dict[_Key, list[Trajectory]] = {}
+    own: dict[_Key, list[Trajectory]] = {}
     dropped: Counter[str] = Counter()
     seen = 0
     for t in trajectories:
@@ -104,10 +107,14 @@ def collect_starts(trajectories: Iterable[Trajectory], config: StartsConfig) -> 
             found.setdefault(key, start)
             if _demonstrates(t):
                 experts.setdefault(key, []).append(t.suffix(i))
+            elif _own_success(t):
+                own.setdefault(key, []).append(t.suffix(i))
     needed = _needed(experts)
     points = []
     for key, start in found.items():
-        point = StartPoint(start=start, experts=tuple(experts.get(key, ())))
+        point = StartPoint(
+            start=start, experts=tuple(experts.get(key, ())), own=tuple(own.get(key, ()))
+        )
         reason = _drop_reason(point, config, needed.get(start.task))
         if reason is None:
             points.append(point)
@@ -192,6 +199,12 @@ def _demonstrates(t: Trajectory) -> bool:
     clean = all(s.action is not None and s.fault is None for s in t.steps)
     shown = t.behaviour in (Behaviour.EXPERT, Behaviour.HUMAN)
     return shown and t.outcome is Outcome.SUCCESS and clean
+
+
+def _own_success(t: Trajectory) -> bool:
+    """Only replies that the policy itself wrote can be trained on as its own."""
+    clean = all(s.generations and s.fault is None for s in t.steps)
+    return t.behaviour is Behaviour.AGENT and t.outcome is Outcome.SUCCESS and clean
 
 
 def _needed(experts: Mapping[_Key, Sequence[Trajectory]]) -> dict[str, int]:

@@ -68,6 +68,9 @@ class UpdateConfig:
     """Optimiser steps for one batch of attempts (GSPO 5.1); with 1 the ratio is always 1 and nothing clips."""
     epochs: int = 1
     """Passes over one batch of attempts."""
+    warmup_steps: int = 20
+    """Optimiser steps over which the rate rises to its full value; 0 for none. AdamW's first steps move every
+    weight by the whole rate, however small its gradient: without this the first batch wrecks the policy (ours)."""
     token_budget: int = 8192
     """Most prompt and completion tokens in one forward pass; longer attempts go in parts, exactly."""
     kl: float = 0.0
@@ -84,6 +87,7 @@ class UpdateConfig:
         bounds = {
             "mini_batches": (self.mini_batches, 1, 1024),
             "epochs": (self.epochs, 1, 100),
+            "warmup_steps": (self.warmup_steps, 0, 10**6),
             "token_budget": (self.token_budget, 1, 10**9),
             "kl": (self.kl, 0.0, 10.0),
             "temperature": (self.temperature, 0.05, 5.0),

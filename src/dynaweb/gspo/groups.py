@@ -25,14 +25,6 @@ LEAST_SHARE = 0.1
 Dream = Callable[[Sequence[DreamRequest]], list[Trajectory]]
 """Dreams for requests, in order, all in one go."""
 
-Live = Callable[[Start], Sequence[Trajectory]]
-"""The policy's own live attempts from a start."""
-
-
-def no_live(start: Start) -> Sequence[Trajectory]:
-    """No live attempts."""
-    return ()
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Harvest:
@@ -70,7 +62,6 @@ def harvest(
     first_start: int,
     dream: Dream,
     render: Render,
-    live: Live = no_live,
     weights: Mapping[str, float] = NO_WEIGHTS,
 ) -> Harvest:
     """Dream until enough groups teach something, or the budget of rounds is used up.
@@ -81,7 +72,6 @@ def harvest(
         first_start: number of the next start.
         dream: see `Dream`.
         render: experts in the policy's own words.
-        live: see `Live`.
         weights: of tasks, see `pick_starts`.
     """
     groups: list[ScoredGroup] = []
@@ -96,7 +86,7 @@ def harvest(
             points, config.starts, seed=config.seed, first=first, count=missing, weights=weights
         )
         used += missing
-        found, dreamed = _round(picked, first, config, dream, render, live)
+        found, dreamed = _round(picked, first, config, dream, render)
         groups += found
         dreams += dreamed
     return Harvest(groups=tuple(groups), dreams=tuple(dreams), starts_used=used)
@@ -122,21 +112,18 @@ def _round(
     config: GspoConfig,
     dream: Dream,
     render: Render,
-    live: Live,
 ) -> tuple[list[ScoredGroup], list[Trajectory]]:
-    lives = [live(p.start) for p in picked]
     requests: list[list[DreamRequest]] = []
-    for k, (point, own) in enumerate(zip(picked, lives, strict=True), start=first):
-        wins = sum(t.outcome is Outcome.SUCCESS for t in own)
-        count, _, _ = split_group(config.mix, experts=len(point.experts), live=wins)
+    for k, point in enumerate(picked, start=first):
+        count, _, _ = split_group(config.mix, experts=len(point.experts), live=len(point.own))
         requests.append([_request(point.start, config.seed, k, i) for i in range(count)])
     flat = iter(dream([r for rs in requests for r in rs]))
     groups: list[ScoredGroup] = []
     dreams: list[Trajectory] = []
-    for k, (point, own, rs) in enumerate(zip(picked, lives, requests, strict=True), start=first):
+    for k, (point, rs) in enumerate(zip(picked, requests, strict=True), start=first):
         mine = [next(flat) for _ in rs]
         dreams += mine
-        groups.append(_scored(point, mine, own, config, render, derive_seed(config.seed, "mix", k)))
+        groups.append(_scored(point, mine, config, render, derive_seed(config.seed, "mix", k)))
     return groups, dreams
 
 
@@ -147,7 +134,6 @@ def _request(start: Start, seed: int, k: int, i: int) -> DreamRequest:
 def _scored(
     point: StartPoint,
     mine: Sequence[Trajectory],
-    own: Sequence[Trajectory],
     config: GspoConfig,
     render: Render,
     seed: int,
@@ -155,7 +141,7 @@ def _scored(
     """Dreams that broke before their first step have no place in a group; they count as unknown."""
     begun = [t for t in mine if t.steps]
     group = mix_group(
-        point.start, begun, point.experts, config.mix, render=render, seed=seed, live=own
+        point.start, begun, point.experts, config.mix, render=render, seed=seed, live=point.own
     )
     broken = len(mine) - len(begun)
     if len(group.members) < 2:

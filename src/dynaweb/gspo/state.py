@@ -28,6 +28,8 @@ class TrainState:
     """Iterations made."""
     next_start: int = 0
     """Number of the next start in the endless sequence."""
+    steps: int = 0
+    """Optimiser steps made."""
     stopped: bool = False
     """An audit ended the run."""
     teaching: Mapping[str, float] = field(default_factory=dict)
@@ -56,7 +58,13 @@ def identify(
     """
     dials = replace(config, iterations=1, checkpoint_every=1)
     places = [
-        (p.start.task, p.start.seed, [print_action(a) for a in p.start.prefix], len(p.experts))
+        (
+            p.start.task,
+            p.start.seed,
+            [print_action(a) for a in p.start.prefix],
+            len(p.experts),
+            len(p.own),
+        )
         for p in starts
     ]
     return {
@@ -90,12 +98,15 @@ def resume(
                 raise StorageError(f"checkpoint in {str(folder)!r} has no weights for {name!r}")
             parameter.copy_(weights[name])
     optimizer.restore(found.tensors("optimizer"))
-    next_start = found.state["next_start"]
-    if not isinstance(next_start, int):
-        raise StorageError(f"checkpoint in {str(folder)!r} has no cursor: {next_start!r}")
+    next_start, steps = found.state["next_start"], found.state.get("steps")
+    if not isinstance(next_start, int) or not isinstance(steps, int):
+        raise StorageError(
+            f"checkpoint in {str(folder)!r} has no cursor: {next_start!r}, {steps!r}; train again in a new folder"
+        )
     return TrainState(
         iteration=found.step,
         next_start=next_start,
+        steps=steps,
         stopped=bool(found.state["stopped"]),
         teaching=_shares(found.state["teaching"]),
     )
@@ -116,6 +127,7 @@ def save(
     rest: dict[str, Json] = {
         **identity,
         "next_start": state.next_start,
+        "steps": state.steps,
         "stopped": state.stopped,
         "teaching": dict(state.teaching),
     }

@@ -22,7 +22,7 @@ from dynaweb.dream.run import Dreamers, dream
 from dynaweb.dream.starts import StartPoint
 from dynaweb.gspo.audit import Audit, AuditReport
 from dynaweb.gspo.config import GspoConfig
-from dynaweb.gspo.groups import Live, harvest, no_live, teaching
+from dynaweb.gspo.groups import harvest, teaching
 from dynaweb.gspo.progress import MetricsLog, Progress, Row, note_of, silent
 from dynaweb.gspo.state import identify, resume, save
 from dynaweb.gspo.update import update_policy
@@ -66,9 +66,7 @@ class Parts:
     judge: Judge
     """Frozen."""
     starts: tuple[StartPoint, ...]
-    """Real places to begin, with the experts' ways on."""
-    live: Live = no_live
-    """The policy's live attempts, a third source beside dreams and experts (DynaWeb 1)."""
+    """Real places to begin, with the experts' and the policy's own real ways on."""
     audit: Audit | None = None
     """Replays dreams for real."""
 
@@ -119,7 +117,6 @@ def train_gspo(
             first_start=state.next_start,
             dream=lambda requests: dream(requests, _dreamers(parts, config)),
             render=lambda t: render_expert(t, parts.encode, parts.eos_id, parts.lexicon),
-            live=parts.live,
             weights=state.teaching,
         )
         dreamed = time.monotonic()
@@ -130,6 +127,7 @@ def train_gspo(
             attempts,
             config.update,
             seed=derive_seed(config.seed, "update", i),
+            steps_before=state.steps,
             reference=reference,
         )
         row: Row = {"iteration": float(i + 1), **crop.metrics(), **changed}
@@ -142,6 +140,7 @@ def train_gspo(
             state,
             iteration=i + 1,
             next_start=state.next_start + crop.starts_used,
+            steps=state.steps + round(changed.get("update/optimizer_steps") or 0),
             teaching=teaching(state.teaching, crop.groups) if config.starts.adapt else {},
             stopped=below and config.audit.stop,
         )

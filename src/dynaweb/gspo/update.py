@@ -112,6 +112,7 @@ def update_policy(
     config: UpdateConfig,
     *,
     seed: int,
+    steps_before: int,
     reference: PreTrainedModel | None = None,
 ) -> Metrics:
     """Train on one batch of attempts.
@@ -122,6 +123,7 @@ def update_policy(
         attempts: with advantages; those of exactly 0 still count in the denominator.
         config: loss and steps.
         seed: which attempt goes into which mini-batch.
+        steps_before: optimiser steps of earlier updates, for the warm-up.
         reference: the initial policy, for the KL term.
 
     Returns:
@@ -143,9 +145,15 @@ def update_policy(
         Random(derive_seed(seed, "mini", epoch)).shuffle(order)
         for batch in cut(order, config.mini_batches):
             accumulate(model, [scored[i] for i in batch], config, tally)
-            tally.grad_norms.append(optimizer.step(1.0))
+            rate = warm(steps_before + tally.steps, config.warmup_steps)
+            tally.grad_norms.append(optimizer.step(rate))
             tally.steps += 1
     return tally.metrics()
+
+
+def warm(steps: int, warmup_steps: int) -> float:
+    """Share of the full learning rate after so many optimiser steps, in (0, 1]."""
+    return min(1.0, (steps + 1) / (warmup_steps + 1))
 
 
 def sampler_gap(scored: Sequence[Scored]) -> float | None:

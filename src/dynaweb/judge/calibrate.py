@@ -1,132 +1,135 @@
-"""Where the judge's bar stands: measured on held-out attempts, stored with the model."""
+"""Where the judge's bars stand: set on held-out attempts, stored with the model.
+
+A judge is good at some tasks and bad at others. One bar for all is too high for the first, so that
+nothing is learnt there, or too low for the second, so that failures are rewarded; so each task has its
+own. And it has two edges, since a judge that says failure of everything it is not sure of punishes the
+agent's own successes: between the edges the verdict is unknown, and the attempt leaves its group (ours).
+"""
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from dynaweb.errors import StorageError, UserError
+from dynaweb.judge.config import Bar, JudgeConfig
 from dynaweb.records.fieldcodec import codec_for
 from dynaweb.runs.atomic import read_json, write_json
 
 CALIBRATION_FILE = "judge.json"
 
-UNTESTED = 0.5
-"""Bar of tasks in which no failure has been seen."""
+LEAST = 3
+"""A task with fewer failures shares the common upper edge, one with fewer successes the lower."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """An attempt's probability of success by the judge, and its real ending."""
+
+    task: str
+    score: float
+    succeeded: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationConfig:
+    """Which errors the judge may make, as shares of the attempts its bars are set on."""
+
+    false_positive_rate: float = 0.05
+    """Of real failures, those it may call success, in [0, 1)."""
+    false_negative_rate: float = 0.05
+    """Of real successes, those it may call failure, in [0, 1); the rest of what is not sure is unknown."""
+
+    def __post_init__(self) -> None:
+        for name in ("false_positive_rate", "false_negative_rate"):
+            if not 0.0 <= getattr(self, name) < 1.0:
+                raise UserError(
+                    f"calibration {name} {getattr(self, name)!r} is out of range: use 0 up to 1"
+                )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """A threshold and what it costs on the attempts it was set on."""
+    """Bars, and how many attempts they were set on."""
 
-    threshold: float
-    """Least probability of success that counts as success."""
-    wanted_false_positive_rate: float
-    false_positives: int
-    """Failures at or above the threshold."""
+    bar: Bar
+    """For tasks that were not among the attempts."""
+    by_task: Mapping[str, Bar] = field(default_factory=dict)
     failures: int
-    true_positives: int
-    """Successes at or above the threshold."""
     successes: int
-    by_task: Mapping[str, float] = field(default_factory=dict)
-    """Task -> bar of its own, see `calibrate_tasks`."""
+
+    def judge_config(self) -> JudgeConfig:
+        """Settings of a judge with these bars."""
+        return JudgeConfig(bar=self.bar, by_task=self.by_task)
 
 
-def calibrate(
-    scores: Sequence[float], succeeded: Sequence[bool], *, wanted_false_positive_rate: float = 0.05
-) -> Calibration:
-    """The lowest threshold whose false-positive rate is at most the wanted one.
+def calibrate(scored: Sequence[Scored], config: CalibrationConfig) -> Bar:
+    """The widest verdicts that keep both error rates.
 
-    Args:
-        scores: the judge's probability of success, one an attempt.
-        succeeded: what the real web said of the same attempts.
-        wanted_false_positive_rate: share of failures that may be called success.
+    Success begins at the lowest probability that no more than the allowed share of failures reaches, and
+    failure ends at the highest that no more than the allowed share of successes stays below.
 
     Raises:
-        UserError: no failures or no successes to set it on, or a rate outside [0, 1).
+        UserError: no failures or no successes to set it on.
     """
-    if not 0.0 <= wanted_false_positive_rate < 1.0:
-        raise UserError(
-            f"false-positive rate {wanted_false_positive_rate!r} is out of range: use 0 up to 1"
-        )
-    bad = sorted((s for s, ok in zip(scores, succeeded, strict=True) if not ok), reverse=True)
-    good = [s for s, ok in zip(scores, succeeded, strict=True) if ok]
+    bad = sorted((s.score for s in scored if not s.succeeded), reverse=True)
+    good = sorted(s.score for s in scored if s.succeeded)
     if not bad or not good:
         raise UserError(
             f"a judge cannot be calibrated on {len(good)} successes and {len(bad)} failures: "
             "collect held-out attempts that end in both"
         )
-    allowed = math.floor(wanted_false_positive_rate * len(bad))
-    threshold = _just_above(bad[allowed], scores)
-    return Calibration(
-        threshold=threshold,
-        wanted_false_positive_rate=wanted_false_positive_rate,
-        false_positives=sum(s >= threshold for s in bad),
-        failures=len(bad),
-        true_positives=sum(s >= threshold for s in good),
-        successes=len(good),
-    )
+    scores = [s.score for s in scored]
+    return _ordered(_upper(bad, scores, config), _lower(good, scores, config))
 
 
-def calibrate_tasks(
-    scores: Sequence[float],
-    succeeded: Sequence[bool],
-    tasks: Sequence[str],
-    *,
-    wanted_false_positive_rate: float = 0.05,
-    least_failures: int = 3,
-) -> Calibration:
-    """A bar for each task; the pooled one (`threshold`) is for tasks that are not among these attempts.
-
-    A judge is good at some tasks and bad at others. One bar for all is too high for the first, so that
-    nothing is learnt there, or too low for the second, so that failures are rewarded. Where a task's
-    failures look like successes its bar is so high that nothing passes: then experts alone are
-    rewarded, and the task is learnt by imitation or not at all (ours).
-
-    Args:
-        scores: the judge's probability of success, one an attempt.
-        succeeded: what the real web said of the same attempts.
-        tasks: of the same attempts.
-        wanted_false_positive_rate: share of failures that may be called success, task by task.
-        least_failures: a task with fewer shares the common bar.
+def calibrate_tasks(scored: Sequence[Scored], config: CalibrationConfig) -> Calibration:
+    """A bar for each task, with the common one's edges where a task has too few attempts of a kind.
 
     Raises:
         UserError: see `calibrate`.
     """
-    pooled = calibrate(scores, succeeded, wanted_false_positive_rate=wanted_false_positive_rate)
-    failures: dict[str, list[float]] = {}
-    for score, ok, task in zip(scores, succeeded, tasks, strict=True):
-        failures.setdefault(task, []).extend([] if ok else [score])
-    bars = {
-        task: _bar(
-            bad,
-            [s for s, t in zip(scores, tasks, strict=True) if t == task],
-            wanted_false_positive_rate,
-        )
-        for task, bad in failures.items()
-        if len(bad) >= least_failures
-    }
-    # a task whose failures are few has the bar of all attempts, one without any the middle
-    few = {t: pooled.threshold if bad else UNTESTED for t, bad in failures.items() if t not in bars}
-    by_task = bars | few
-    passed = [(ok, s >= by_task[t]) for s, ok, t in zip(scores, succeeded, tasks, strict=True)]
-    return replace(
-        pooled,
-        by_task=by_task,
-        false_positives=sum(hit and not ok for ok, hit in passed),
-        true_positives=sum(hit and ok for ok, hit in passed),
+    common = calibrate(scored, config)
+    by_task: dict[str, Bar] = {}
+    for task in sorted({s.task for s in scored}):
+        mine = [s for s in scored if s.task == task]
+        bad = sorted((s.score for s in mine if not s.succeeded), reverse=True)
+        good = sorted(s.score for s in mine if s.succeeded)
+        scores = [s.score for s in mine]
+        upper = _upper(bad, scores, config) if len(bad) >= LEAST else common.success
+        lower = _lower(good, scores, config) if len(good) >= LEAST else common.failure
+        by_task[task] = _ordered(upper, lower)
+    succeeded = sum(s.succeeded for s in scored)
+    return Calibration(
+        bar=common, by_task=by_task, failures=len(scored) - succeeded, successes=succeeded
     )
 
 
-def _bar(bad: Sequence[float], scores: Sequence[float], wanted: float) -> float:
-    allowed = math.floor(wanted * len(bad))
-    return _just_above(sorted(bad, reverse=True)[allowed], scores)
+def _upper(bad: Sequence[float], scores: Sequence[float], config: CalibrationConfig) -> float:
+    """Just above the first failure that must not pass; `bad` falls."""
+    limit = bad[math.floor(config.false_positive_rate * len(bad))]
+    return _between(
+        limit, min((s for s in scores if s > limit), default=math.nextafter(limit, 2.0))
+    )
 
 
-def _just_above(score: float, scores: Sequence[float]) -> float:
-    """Half way to the next higher score, so that rounding does not decide."""
-    higher = [s for s in scores if s > score]
-    return (score + min(higher)) / 2 if higher else math.nextafter(score, 2.0)
+def _lower(good: Sequence[float], scores: Sequence[float], config: CalibrationConfig) -> float:
+    """Just below the first success that must not be lost; `good` rises."""
+    limit = good[math.floor(config.false_negative_rate * len(good))]
+    return _between(max((s for s in scores if s < limit), default=limit), limit)
+
+
+def _between(low: float, high: float) -> float:
+    """Half way, so that rounding does not decide; `low` is below it, whatever there is between them."""
+    middle = (low + high) / 2
+    return middle if middle > low else high
+
+
+def _ordered(upper: float, lower: float) -> Bar:
+    """A judge that tells all apart needs no gap: then both edges are in the middle."""
+    if lower > upper:
+        upper = lower = (upper + lower) / 2
+    return Bar(success=upper, failure=lower)
 
 
 def save_calibration(calibration: Calibration, folder: Path) -> None:
@@ -145,7 +148,7 @@ def load_calibration(folder: Path) -> Calibration:
     try:
         fields = read_json(path)
         calibration = None if fields is None else codec_for(annotation).decode(fields, str(path))
-    except StorageError as error:
+    except (StorageError, UserError) as error:
         raise StorageError(f"{error}; calibrate the judge again") from error
     if calibration is None:
         raise StorageError(f"no {CALIBRATION_FILE} in {str(folder)!r}: calibrate the judge")

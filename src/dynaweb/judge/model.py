@@ -10,7 +10,7 @@ from typing import Protocol
 
 from dynaweb.contracts import Judge
 from dynaweb.errors import SamplerError
-from dynaweb.judge.config import JudgeConfig
+from dynaweb.judge.config import Bar, JudgeConfig
 from dynaweb.judge.evidence import judge_prompt, rule_verdict
 from dynaweb.prompts.judge import FAILURE, SUCCESS
 from dynaweb.prompts.pointers import EVERY_WORD, Lexicon
@@ -53,7 +53,7 @@ class LmJudge:
         config: JudgeConfig,
         lexicon: Lexicon = EVERY_WORD,
     ) -> None:
-        """Score with `scorer`; the threshold is in `config`, names are pointed at as in training."""
+        """Score with `scorer`; the bars are in `config`, names are pointed at as in training."""
         self._lexicon = lexicon
         self._scorer = scorer
         self._tokenizer = tokenizer
@@ -82,22 +82,24 @@ class LmJudge:
         except SamplerError as error:
             return [_unknown(f"the judge failed: {error}") for _ in trajectories]
         return [
-            self._verdict(next(scored), self._config.by_task.get(t.task, self._config.threshold))
+            self._verdict(next(scored), self._config.bar_of(t.task))
             if len(p) <= self._config.max_prompt_tokens
             else _unknown(f"the question has {len(p)} tokens")
             for p, t in zip(prompts, trajectories, strict=True)
         ]
 
-    def _verdict(self, logprobs: Sequence[float], threshold: float) -> Verdict:
+    def _verdict(self, logprobs: Sequence[float], bar: Bar) -> Verdict:
         score = probability_of_first(logprobs)
         if math.isnan(score):
             return _unknown("the judge gave no number")
-        ok = score >= threshold
-        return Verdict(
-            outcome=Outcome.SUCCESS if ok else Outcome.FAILURE,
-            evidence=f"probability of success {score:.3f}, threshold {threshold:.3f}",
-            score=score,
-        )
+        evidence = f"probability of success {score:.3f}, success from {bar.success:.3f}, failure below {bar.failure:.3f}"
+        return Verdict(outcome=_outcome(score, bar), evidence=evidence, score=score)
+
+
+def _outcome(score: float, bar: Bar) -> Outcome:
+    if score >= bar.success:
+        return Outcome.SUCCESS
+    return Outcome.FAILURE if score < bar.failure else Outcome.UNKNOWN
 
 
 def probability_of_first(logprobs: Sequence[float]) -> float:

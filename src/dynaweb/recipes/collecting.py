@@ -116,7 +116,7 @@ def _sampled(run: Run, policy: Path) -> MakeAgent:
 def sampled_agent(run: Run, policy: Path) -> Agent:
     """The first agent, exploring."""
     how = run.config.agent_at(run.config.data.agent_temperature)
-    return load_agent(policy, FIRST_AGENT, how, threads=run.config.threads)
+    return load_agent(policy, FIRST_AGENT, how, threads=run.config.live_threads)
 
 
 def _explorer(run: Run, job: Job) -> Agent:

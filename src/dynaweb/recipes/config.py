@@ -9,6 +9,7 @@ from dynaweb.collect.explore import NoiseConfig
 from dynaweb.errors import UserError
 from dynaweb.evaluate.config import StatisticsConfig
 from dynaweb.gspo.config import GspoConfig
+from dynaweb.judge.calibrate import CalibrationConfig
 from dynaweb.lm.config import ModelConfig
 from dynaweb.records.seeds import derive_seed
 from dynaweb.train.config import FitConfig
@@ -84,8 +85,8 @@ class WorldConfig:
     """How."""
     ask: WorldModelConfig = field(default_factory=WorldModelConfig)
     """How they are asked."""
-    judge_false_positive_rate: float = 0.05
-    """Wanted share of real failures that the judge calls success, on the pages it is calibrated on."""
+    calibration: CalibrationConfig = field(default_factory=CalibrationConfig)
+    """Errors that the judge's bars allow, on the pages they are set on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,8 +128,10 @@ class RecipeConfig:
     browser: BrowserConfig = field(default_factory=BrowserConfig)
     final_audit_dreams: int = 64
     """Dreams of the trained agent that are replayed in the real browser at the end."""
-    live_workers: int = 4
+    live_workers: int = 8
     """Episodes that run side by side in the browser; changes no result."""
+    live_threads: int = 1
+    """Threads of torch while a browser runs: more of them wait for the cores that it needs."""
     threads: int = 2
     """Threads of torch; another number changes the last digits, and how long the controls are trained."""
 
@@ -137,8 +140,8 @@ class RecipeConfig:
             raise UserError("the recipe has no tasks: name at least one")
         if len(set(self.tasks)) != len(self.tasks):
             raise UserError("the recipe names a task twice")
-        if self.live_workers < 1 or self.threads < 1:
-            raise UserError("live_workers and threads must be 1 or more")
+        if min(self.live_workers, self.live_threads, self.threads) < 1:
+            raise UserError("live_workers, live_threads and threads must be 1 or more")
 
     def with_seed(self, seed: int) -> "RecipeConfig":
         """The same recipe with every stream of chance drawn from another seed."""

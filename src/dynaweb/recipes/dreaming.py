@@ -15,7 +15,6 @@ from dynaweb.dream.starts import collect_starts, pick_starts
 from dynaweb.errors import DynawebError
 from dynaweb.evaluate.store import write_record
 from dynaweb.gspo.audit import AuditReport, Replayed
-from dynaweb.gspo.groups import Live
 from dynaweb.gspo.train import Parts, train_gspo
 from dynaweb.lm.model import load_model, save_model
 from dynaweb.lm.sampler import TorchSampler
@@ -26,7 +25,7 @@ from dynaweb.recipes.stage import Run
 from dynaweb.recipes.worldly import calibrated
 from dynaweb.records.codec import dump
 from dynaweb.records.seeds import derive_seed
-from dynaweb.records.trajectory import Behaviour, Outcome, Start, Trajectory
+from dynaweb.records.trajectory import Outcome, Trajectory
 from dynaweb.runs.atomic import write_text
 from dynaweb.runs.jsonl import read_prefix
 
@@ -67,7 +66,6 @@ def train_in_dreams(run: Run, policy: Path, world: Path, real: Sequence[Trajecto
             world=seen.world,
             judge=seen.judge,
             starts=starts.points,
-            live=_own_successes(real),
             audit=lambda iteration, dreams: audited(replayed(run, dreams)[0]),
         )
         result = train_gspo(parts, config.gspo, folder, run.progress)
@@ -86,22 +84,6 @@ def train_in_dreams(run: Run, policy: Path, world: Path, real: Sequence[Trajecto
 
     run.stage("gspo", inputs, work)
     return run.path("gspo")
-
-
-def _own_successes(real: Sequence[Trajectory]) -> Live:
-    """The first agent's real successes, by the page they began on (DynaWeb 1, the third source)."""
-    found: dict[tuple[str, int, str], list[Trajectory]] = {}
-    for t in real:
-        own = t.behaviour is Behaviour.AGENT and t.outcome is Outcome.SUCCESS
-        if own and all(s.generations and s.fault is None for s in t.steps):
-            key = (t.task, t.seed, t.steps[0].observation.tree)
-            found.setdefault(key, []).append(t)
-
-    def live(start: Start) -> Sequence[Trajectory]:
-        first = not start.past
-        return found.get((start.task, start.seed, start.observation.tree), ()) if first else ()
-
-    return live
 
 
 def replayed(run: Run, dreams: Sequence[Trajectory]) -> tuple[list[Replay], float]:

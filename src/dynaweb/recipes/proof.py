@@ -59,7 +59,7 @@ def evaluate(run: Run, policies: Mapping[str, Path]) -> None:
 
     def agent_of(arm: str, path: Path) -> Callable[[], Agent]:
         how = run.config.agent_at(plan.temperature)
-        return lambda: load_agent(path, arm, how, threads=run.config.threads)
+        return lambda: load_agent(path, arm, how, threads=run.config.live_threads)
 
     def work(folder: Path) -> Mapping[str, object]:
         async def go() -> None:

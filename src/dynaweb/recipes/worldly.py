@@ -1,7 +1,7 @@
 """The stages around the world model: train it with its judge, set the judge's bar, measure both."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import torch
@@ -13,12 +13,13 @@ from dynaweb.dataset.split import require_disjoint, split_by_seed
 from dynaweb.evaluate.store import write_record
 from dynaweb.judge.calibrate import (
     Calibration,
+    Scored,
     calibrate_tasks,
     load_calibration,
     save_calibration,
 )
-from dynaweb.judge.config import JudgeConfig
-from dynaweb.judge.measure import judge_blind
+from dynaweb.judge.config import Bar, JudgeConfig
+from dynaweb.judge.measure import Judged, judge_blind
 from dynaweb.judge.model import LmJudge
 from dynaweb.lm.model import load_model
 from dynaweb.lm.sampler import TorchSampler
@@ -33,8 +34,8 @@ from dynaweb.world.model import PatchWorldModel
 from dynaweb.world.train import train_world
 
 CALIBRATION = "calibration"
-CALIBRATION_FRACTION = 0.5
-"""Share of the held-out pages that set the judge's bar; the others measure it."""
+FOLD = 0.5
+"""The held-out pages in two halves: each half's bars are measured on the other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,18 +87,18 @@ def load_imagination(run: Run, folder: Path, judge: JudgeConfig) -> Imagination:
 def calibrated(run: Run, folder: Path) -> Imagination:
     """World model and judge, with the bar that was measured."""
     done = run.path("fidelity") / CALIBRATION
-    how = _bars(load_calibration(done)) if done.exists() else JudgeConfig()
+    how = load_calibration(done).judge_config() if done.exists() else JudgeConfig()
     return load_imagination(run, folder, how)
 
 
 def measure_imagination(
     run: Run, folder: Path, training: Sequence[Trajectory], held_out: Sequence[Trajectory]
 ) -> None:
-    """Set the judge's bar on some held-out pages; measure it on the rest, and the world model on all."""
+    """Set the judge's bars on held-out pages, measure them across two halves, and the world model on all."""
     inputs = {
         "world": run.made(folder),
         "held_out": [t.trajectory_id for t in held_out],
-        "bar": run.config.world.judge_false_positive_rate,
+        "bar": run.config.world.calibration,
     }
     require_disjoint(
         ((t.task, t.seed) for t in training), ((t.task, t.seed) for t in held_out), "held_out"
@@ -105,13 +106,13 @@ def measure_imagination(
 
     def work(out: Path) -> Mapping[str, object]:
         run.progress("fidelity", 0, 2, "the judge")
-        split = split_by_seed(held_out, fraction=CALIBRATION_FRACTION, split_seed=run.config.seed)
         asked = load_imagination(run, folder, JudgeConfig())
-        how = _set_bar(run, asked.judge, split.held_out, out)
-        judge = asked.judge.at(how)
-        own = [t for t in split.train if t.behaviour is Behaviour.AGENT]
+        calibration = _bars(run, asked.judge, held_out)
+        (out / CALIBRATION).mkdir(exist_ok=True)
+        save_calibration(calibration, out / CALIBRATION)
+        own = [t for t in held_out if t.behaviour is Behaviour.AGENT]
         report = judge_table(
-            judge_blind(judge, own),
+            _judged_across(run, asked.judge, held_out),
             asked_ids(own, answers_count=False),
             population="the first agent's real attempts on unseen pages",
         )
@@ -128,31 +129,34 @@ def measure_imagination(
             "local": total.local.fraction,
             "judge_false_positives": verdicts.false_positives.fraction,
             "judge_recall": verdicts.recall.fraction,
+            "judge_unknown": verdicts.unknown.fraction,
             "real_failures": verdicts.false_positives.n,
-            "threshold": how.threshold,
-            "thresholds": dict(how.by_task),
+            "bars": asdict(calibration),
         }
 
     run.stage("fidelity", inputs, work)
 
 
-def _set_bar(run: Run, judge: LmJudge, pages: Sequence[Trajectory], out: Path) -> JudgeConfig:
-    """The judge's bar, on attempts that only the model can decide; the default when they all end alike."""
+def _judged_across(run: Run, judge: LmJudge, held_out: Sequence[Trajectory]) -> list[Judged]:
+    """The first agent's attempts, each judged with bars that were set without its half of the pages."""
+    halves = split_by_seed(held_out, fraction=FOLD, split_seed=run.config.seed)
+    judged = []
+    for measured, other in ((halves.train, halves.held_out), (halves.held_out, halves.train)):
+        own = [t for t in measured if t.behaviour is Behaviour.AGENT]
+        judged += judge_blind(judge.at(_bars(run, judge, other).judge_config()), own)
+    return judged
+
+
+def _bars(run: Run, judge: LmJudge, pages: Sequence[Trajectory]) -> Calibration:
+    """The judge's bars from attempts that only the model can decide; the defaults when all end alike."""
     open_ones = asked_ids(pages, answers_count=False)
     judged = judge_blind(judge, [t for t in pages if t.trajectory_id in open_ones])
-    scored = [(j.verdict.score, j.succeeded, j.task) for j in judged if j.verdict.score is not None]
-    if len({succeeded for _, succeeded, _ in scored}) < 2:
-        return JudgeConfig()
-    calibration = calibrate_tasks(
-        [score for score, _, _ in scored],
-        [succeeded for _, succeeded, _ in scored],
-        [task for _, _, task in scored],
-        wanted_false_positive_rate=run.config.world.judge_false_positive_rate,
-    )
-    (out / CALIBRATION).mkdir(exist_ok=True)
-    save_calibration(calibration, out / CALIBRATION)
-    return _bars(calibration)
-
-
-def _bars(calibration: Calibration) -> JudgeConfig:
-    return JudgeConfig(threshold=calibration.threshold, by_task=calibration.by_task)
+    scored = [
+        Scored(task=j.task, score=j.verdict.score, succeeded=j.succeeded)
+        for j in judged
+        if j.verdict.score is not None
+    ]
+    successes = sum(s.succeeded for s in scored)
+    if not successes or successes == len(scored):
+        return Calibration(bar=Bar(), failures=len(scored) - successes, successes=successes)
+    return calibrate_tasks(scored, run.config.world.calibration)

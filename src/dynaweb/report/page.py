@@ -10,13 +10,14 @@ import json
 from importlib.resources import files
 
 from dynaweb.report.attempts import attempt_view, attempts_section
+from dynaweb.report.belief import belief_section
 from dynaweb.report.closing import run_section, shortfalls_section
 from dynaweb.report.data import ReportData
 from dynaweb.report.dreams import dreams_section
 from dynaweb.report.html import Html, code_block, tag
 from dynaweb.report.measures import data_section, learning_section, speed_section
 from dynaweb.report.result import result_section, tasks_section
-from dynaweb.report.trust import belief_section, fidelity_section
+from dynaweb.report.trust import fidelity_section
 from dynaweb.report.words import THIN
 
 SECTIONS = (

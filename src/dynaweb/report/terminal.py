@@ -8,7 +8,7 @@ from rich.text import Text
 from dynaweb.evaluate.results import EvaluationResults
 from dynaweb.report.data import ReportData
 from dynaweb.report.html import visible
-from dynaweb.report.trust import share_words
+from dynaweb.report.shares import share_words
 from dynaweb.report.words import (
     NONE,
     caution,

@@ -1,18 +1,11 @@
-"""How far the dream can be trusted: world model, judge, and dreams done again for real."""
+"""How well the world model imagines pages, and the judge judges."""
 
-from dynaweb.bench.results import (
-    DepthRow,
-    FidelityReport,
-    FidelityRow,
-    JudgeReport,
-    ReplayReport,
-    Share,
-)
-from dynaweb.evaluate.statistics import Rate, wilson
-from dynaweb.report.charts import RATE_AXIS, Axis, Mark, axis_labels, interval_strip, share_bar
+from dynaweb.bench.results import FidelityReport, FidelityRow, JudgeReport, Share
+from dynaweb.report.charts import RATE_AXIS, axis_labels, share_bar
 from dynaweb.report.data import ReportData
 from dynaweb.report.html import Child, Html, tag
-from dynaweb.report.parts import badge, missing, note, section, table
+from dynaweb.report.parts import missing, note, section, table
+from dynaweb.report.shares import big, counted, rate_of, share_interval, share_strip, share_words
 from dynaweb.report.words import NONE, interval, percent
 
 KINDS: tuple[tuple[str, str], ...] = (
@@ -47,30 +40,6 @@ def fidelity_section(data: ReportData) -> Html:
         tag("h3", "The judge"),
         _judge(judged, notes.get("judge", "")) if judged else missing("the judge", "judge.json"),
     )
-
-
-def belief_section(data: ReportData) -> Html:
-    """Dreams done again in the real browser."""
-    intro = (
-        "Dreams are falsifiable: a sample of them is done again in the real browser. Of the dreams that ended in success, "
-        "this share succeeded for real."
-    )
-    heading = "Can dreams be believed?"
-    if data.replays is None:
-        return section("belief", heading, intro, missing("replays of dreams", "replays.json"))
-    body = _replays(data.replays, data.summary.precision_bar, data.summary.notes.get("replays", ""))
-    return section("belief", heading, intro, body)
-
-
-def rate_of(share: Share) -> Rate:
-    """A counted share with its Wilson interval."""
-    low, high = wilson(share.hits, share.n)
-    return Rate(successes=share.hits, n=share.n, unknown=0, low=low, high=high)
-
-
-def share_words(share: Share) -> str:
-    """`17 of 231 (7.4 %)`; a dash when nothing was counted."""
-    return f"{share.hits} of {share.n} ({percent(share.fraction, 1)})" if share.n else NONE
 
 
 def _fidelity(found: FidelityReport, said: str) -> list[Child]:
@@ -182,12 +151,20 @@ def _bar(share: Share, kind: str) -> Child:
     ]
 
 
+JUDGED = (
+    ("real failures called success", "false_positives", "worse"),
+    ("real successes called success", "recall", "better"),
+    ("real successes called failure", "false_negatives", "worse"),
+)
+"""What is shown of the judge: words, field of `JudgeRow`, and whether more of it is good."""
+
+
 def _judge(judge: JudgeReport, said: str) -> list[Child]:
+    asked = ((judge.total, ""), (judge.asked_total, ", where no rule decided"))
     rows = [
-        _judge_row("real failures that it called success", judge.total.false_positives, "worse"),
-        _judge_row("the same, where no rule decided", judge.asked_total.false_positives, "worse"),
-        _judge_row("real successes that it called success", judge.total.recall, "better"),
-        _judge_row("the same, where no rule decided", judge.asked_total.recall, "better"),
+        _judge_row(label + where, getattr(row, field), kind)
+        for label, field, kind in JUDGED
+        for row, where in asked
     ]
     return [
         table(
@@ -205,95 +182,8 @@ def _judge_row(name: str, share: Share, kind: str) -> list[Child]:
     rate = rate_of(share)
     return [
         name,
-        _count(share),
-        _big(share, 1),
-        _interval(rate),
-        _strip(rate, kind, name, RATE_AXIS),
+        counted(share),
+        big(share, 1),
+        share_interval(rate),
+        share_strip(rate, kind, name, RATE_AXIS),
     ]
-
-
-def _count(share: Share) -> str:
-    return f"{share.hits} of {share.n}"
-
-
-def _big(share: Share, digits: int = 0) -> Html:
-    return tag("span", percent(share.fraction, digits), cls="big")
-
-
-def _interval(rate: Rate) -> str:
-    return interval(rate.low, rate.high) if rate.n else NONE
-
-
-def _strip(rate: Rate, kind: str, name: str, axis: Axis) -> Html | None:
-    if rate.rate is None:
-        return None
-    mark = Mark(value=rate.rate, low=rate.low, high=rate.high, kind=kind)
-    label = f"{name}: {percent(rate.rate, 1)}, interval {interval(rate.low, rate.high)}"
-    return interval_strip(axis, [mark], label)
-
-
-def _replays(found: ReplayReport, bar: float | None, said: str) -> list[Child]:
-    axis = Axis(low=0.0, high=1.0, ticks=RATE_AXIS.ticks, zero=bar)
-    rows = [_depth_row(r, axis, bar) for r in found.rows if r.pages_equal.n]
-    every = found.success_precision
-    rows.append(
-        [
-            tag("strong", "all"),
-            _count(every),
-            _precision(every, bar),
-            _interval(rate_of(every)),
-            _strip(rate_of(every), _belief(every, bar), "all depths", axis),
-            "",
-        ]
-    )
-    rule = (
-        ""
-        if bar is None
-        else f"The rule in the chart is the bar, {percent(bar)}: below it training warns. "
-    )
-    return [
-        table(
-            [
-                "dreamed actions",
-                "real of dreamed",
-                "precision",
-                "95 % interval",
-                axis_labels(axis),
-                "page equal",
-            ],
-            rows,
-            numeric=(2,),
-            caption="Dreamed successes that were real, by depth",
-            cls="arms",
-        ),
-        note(
-            rule,
-            f"{found.dreams} dreams were done again. They claim {share_words(found.dreamed_success)} success; the same actions "
-            f"really reached {share_words(found.real_success)}. Of the real successes the dream knew {share_words(found.success_recall)}. "
-            f"Actions whose element was not on the real page: {share_words(found.unmapped)}; each counts as a failure. "
-            f"Replays that the browser broke off: {found.broken}, in no number here. {said}",
-        ),
-    ]
-
-
-def _depth_row(row: DepthRow, axis: Axis, bar: float | None) -> list[Child]:
-    share = row.success_precision
-    rate = rate_of(share)
-    return [
-        str(row.depth),
-        _count(share),
-        _precision(share, bar),
-        _interval(rate),
-        _strip(rate, _belief(share, bar), f"depth {row.depth}", axis),
-        share_words(row.pages_equal),
-    ]
-
-
-def _precision(share: Share, bar: float | None) -> Child:
-    below = _belief(share, bar) == "worse"
-    return [badge("failure", "below the bar") if below else None, " ", _big(share)]
-
-
-def _belief(share: Share, bar: float | None) -> str:
-    below = bar is not None and share.fraction is not None and share.fraction < bar
-    return "worse" if below else "dream"
