@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dynaweb.cli import endings
+from dynaweb.cli import endings, exchange
 from dynaweb.errors import UserError
 
 app = typer.Typer(
@@ -219,6 +219,9 @@ def version() -> None:
         raise UserError(
             "dynaweb runs from a folder that was not installed: pip install -e ."
         ) from None
+
+
+app.command("import")(exchange.import_command)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -2,9 +2,36 @@
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TextIO
 
 from dynaweb.errors import StorageError
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[TextIO]:
+    """A text file to write piece by piece; it stands at `path` once the block has ended well.
+
+    A block that raises leaves what was there before.
+
+    Raises:
+        StorageError: the folder is missing, full or not writable.
+    """
+    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with aside.open("w", encoding="utf-8", newline="\n") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(path)
+        _sync_folder(path.parent)
+    except OSError as error:
+        raise StorageError(f"cannot write {path}: {error.strerror}") from error
+    finally:
+        with suppress(OSError):
+            aside.unlink()
 
 
 def write_text(path: Path, text: str) -> None:
@@ -13,16 +40,8 @@ def write_text(path: Path, text: str) -> None:
     Raises:
         StorageError: the folder is missing, full or not writable.
     """
-    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with aside.open("w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(path)
-        _sync_folder(path.parent)
-    except OSError as error:
-        raise StorageError(f"cannot write {path}: {error.strerror}") from error
+    with writing(path) as file:
+        file.write(text)
 
 
 def write_json(path: Path, value: object) -> None:

@@ -1,0 +1,109 @@
+"""Import: any files we can read into one file of trajectories, streaming, whole or not at all."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import assert_never
+
+from dynaweb.dataset.imports.detect import detect
+from dynaweb.dataset.imports.formats import Format
+from dynaweb.dataset.imports.own import read_own
+from dynaweb.dataset.imports.recorded import Provenance
+from dynaweb.dataset.imports.tally import Tally
+from dynaweb.dataset.imports.webarena_traces import read_webarena_traces
+from dynaweb.errors import UserError
+from dynaweb.records.codec import dump
+from dynaweb.records.trajectory import Trajectory
+from dynaweb.runs.atomic import read_json, write_json, writing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportWish:
+    """What to import, and what the caller knows about it."""
+
+    sources: tuple[Path, ...]
+    out: Path
+    format: Format | None = None
+    """None: told from each file."""
+    known: Provenance = field(default_factory=Provenance)
+    skip_damaged: bool = False
+    """Go on after a damaged line in the middle of a file; without, the valid prefix is all."""
+
+
+def read_trajectories(
+    path: Path, kind: Format, known: Provenance, tally: Tally, *, skip_damaged: bool = False
+) -> Iterator[Trajectory]:
+    """The trajectories of one file, one at a time.
+
+    Raises:
+        UserError: no such file. StorageError: it cannot be read.
+    """
+    match kind:
+        case Format.DYNAWEB:
+            return read_own(path, known, tally, skip_damaged=skip_damaged)
+        case Format.WEBARENA_TRACES:
+            return read_webarena_traces(path, known, tally, skip_damaged=skip_damaged)
+        case _:
+            assert_never(kind)
+
+
+def import_files(wish: ImportWish) -> Tally:
+    """Write `wish.out`, and beside it `<out>.import.json`: what was read, kept and left out.
+
+    The same import again finds its own work and does nothing.
+
+    Raises:
+        UserError: a source is missing or of no known format; `out` holds something else already.
+        StorageError: a source cannot be read, or `out` not written.
+    """
+    asked = _asked(wish)
+    beside = wish.out.with_name(wish.out.name + ".import.json")
+    if wish.out.exists():
+        done = read_json(beside) or {}
+        if done.get("asked") != asked:
+            raise UserError(
+                f"{str(wish.out)!r} is there already, from another import: choose another --out, or delete it"
+            )
+        return _tally_of(done)
+    kinds = [wish.format or detect(path) for path in wish.sources]
+    tally, seen = Tally(), set[str]()
+    with writing(wish.out) as file:
+        for path, kind in zip(wish.sources, kinds, strict=True):
+            read = read_trajectories(path, kind, wish.known, tally, skip_damaged=wish.skip_damaged)
+            for found in read:
+                if found.trajectory_id in seen:
+                    tally.note(
+                        "trajectory id stands twice", f"{path.name}: {found.trajectory_id[:80]!r}"
+                    )
+                seen.add(found.trajectory_id)
+                tally.add(found)
+                file.write(dump(found) + "\n")
+        # before `out` itself: a kill between the two leaves no file that looks like another's
+        write_json(beside, {"asked": asked, "tally": asdict(tally)})
+    return tally
+
+
+def _asked(wish: ImportWish) -> dict[str, object]:
+    """What decides the result: contents of the sources and every choice, no paths."""
+    return {
+        "sources": [_digest(path) for path in wish.sources],
+        "format": wish.format,
+        "known": {k: str(v) for k, v in asdict(wish.known).items()},
+        "skip_damaged": wish.skip_damaged,
+    }
+
+
+def _digest(path: Path) -> str:
+    if not path.is_file():
+        raise UserError(f"no file {str(path)!r} to import")
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _tally_of(done: dict[str, object]) -> Tally:
+    stored = done.get("tally")
+    tally = Tally()
+    for name, value in stored.items() if isinstance(stored, dict) else ():
+        setattr(tally, name, value)
+    return tally
