@@ -11,12 +11,16 @@ from dynaweb.records.action import (
     GoBack,
     GoForward,
     Goto,
+    KeyboardPress,
+    MouseClick,
+    MouseUploadFile,
     Noop,
     Press,
     Scroll,
     SelectOption,
     TabClose,
     TabFocus,
+    UploadFile,
 )
 from dynaweb.records.observation import Observation, Tab
 from dynaweb.records.trajectory import Fault
@@ -137,3 +141,23 @@ def test_fields_of_one_form_refuse_another_in_the_browsers_words(role, good, bad
         Fault.IMPOSSIBLE,
         f"element '1' takes {form} only",
     )
+
+
+@pytest.mark.parametrize("action", [UploadFile("7", ("a.txt",)), MouseUploadFile(1.0, 2.0, ("a",))])
+def test_files_are_read_only_where_the_world_says_so(action):
+    assert check_action(page(), action) == (Fault.IMPOSSIBLE, "files cannot be uploaded here")
+    assert check_action(page(), action, uploads=True) is None
+
+
+def test_an_upload_needs_its_element_too():
+    assert check_action(page(), UploadFile("99", ()), uploads=True) == (
+        Fault.MISSING_ELEMENT,
+        "no element with bid '99' on this page",
+    )
+    refusal = check_action(page(), UploadFile("6", ("a",)), uploads=True)
+    assert refusal is not None and refusal[0] is Fault.DISABLED
+
+
+@pytest.mark.parametrize("action", [MouseClick(1.0, 2.0), KeyboardPress("Enter")])
+def test_mouse_and_keyboard_by_themselves_name_no_element(action):
+    assert check_action(page(), action) is None

@@ -19,9 +19,11 @@ from dynaweb.records.action import (
     GoForward,
     Goto,
     Hover,
+    MouseUploadFile,
     SelectOption,
     TabClose,
     TabFocus,
+    UploadFile,
     target_bids,
 )
 from dynaweb.records.observation import Observation, Tab
@@ -58,13 +60,22 @@ URL_SCHEMES = ("http://", "https://", "about:blank")
 Refusal = tuple[Fault, str]
 
 
-def check_action(observation: Observation, action: Action) -> Refusal | None:
+def check_action(
+    observation: Observation, action: Action, *, uploads: bool = False
+) -> Refusal | None:
     """Why the action cannot be done on this page; None when the page may be asked.
+
+    Args:
+        observation: the page.
+        action: what the agent wants to do.
+        uploads: whether this world lets an action read files of this machine.
 
     Returns:
         The fault's class and the message for `last_action_error`.
     """
     match action:
+        case UploadFile() | MouseUploadFile() if not uploads:
+            return Fault.IMPOSSIBLE, "files cannot be uploaded here"
         case GoBack() | GoForward() | TabClose() | TabFocus() | Goto():
             return _check_page(observation, action)
         case _:
@@ -119,8 +130,8 @@ def _find(tree: Tree, bid: str) -> int | None:
 def _check_element(tree: Tree, at: int, action: Action) -> Refusal | None:
     node = tree[at]
     what = f"element {node.bid!r} ({node.role})"
-    acts = isinstance(action, Click | Dblclick | Fill | Clear | SelectOption | DragAndDrop)
-    if acts and node.attr("disabled") is True:
+    touches = Click | Dblclick | Fill | Clear | SelectOption | DragAndDrop | UploadFile
+    if isinstance(action, touches) and node.attr("disabled") is True:
         return Fault.DISABLED, f"{what} is disabled"
     match action:
         case Click() | Dblclick() | Hover() | DragAndDrop():

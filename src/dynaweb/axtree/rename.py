@@ -20,7 +20,15 @@ from dynaweb.axtree.vocabulary import (
     goal_words,
     quoted_goal_words,
 )
-from dynaweb.records.action import Action, Fill, ReportInfeasible, SelectOption, SendMsgToUser
+from dynaweb.records.action import (
+    Action,
+    Fill,
+    KeyboardInsertText,
+    KeyboardType,
+    ReportInfeasible,
+    SelectOption,
+    SendMsgToUser,
+)
 from dynaweb.records.observation import Observation
 from dynaweb.records.trajectory import Step, Trajectory
 
@@ -123,7 +131,7 @@ def rename_action(action: Action, renaming: Renaming) -> Action:
             return replace(action, value=renaming.text(action.value))
         case SelectOption():
             return replace(action, options=tuple(renaming.text(o) for o in action.options))
-        case SendMsgToUser():
+        case SendMsgToUser() | KeyboardType() | KeyboardInsertText():
             return replace(action, text=renaming.text(action.text))
         case ReportInfeasible():
             return replace(action, reason=renaming.text(action.reason))

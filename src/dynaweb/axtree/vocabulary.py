@@ -12,7 +12,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from dynaweb.errors import UserError
-from dynaweb.records.action import Fill, SelectOption, SendMsgToUser, target_bids
+from dynaweb.records.action import (
+    Fill,
+    KeyboardInsertText,
+    KeyboardType,
+    SelectOption,
+    SendMsgToUser,
+    target_bids,
+)
 from dynaweb.records.trajectory import Behaviour, Outcome, Step, Trajectory
 
 _WORD = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)|[A-Za-z]+")
@@ -107,7 +114,7 @@ def typed_text(step: Step) -> str:
             return step.action.value
         case SelectOption():
             return " ".join(step.action.options)
-        case SendMsgToUser():
+        case SendMsgToUser() | KeyboardType() | KeyboardInsertText():
             return step.action.text
         case _:
             return ""

@@ -5,27 +5,15 @@ alignment of the dreamed page with the real one; an element that cannot be found
 failure, as a wrong click would. Dreamed success is never a result; its precision is what is measured.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from dynaweb.axtree.match import match as pair
 from dynaweb.axtree.tree import Tree, read_tree
 from dynaweb.bench.results import DepthRow, ReplayReport, Share
 from dynaweb.contracts import Environment
 from dynaweb.errors import BrowserError
-from dynaweb.records.action import (
-    Action,
-    Clear,
-    Click,
-    Dblclick,
-    DragAndDrop,
-    Fill,
-    Focus,
-    Hover,
-    Press,
-    SelectOption,
-    target_bids,
-)
+from dynaweb.records.action import Action, target_bids, with_bids
 from dynaweb.records.observation import Observation
 from dynaweb.records.trajectory import Outcome, Reason, Step, Trajectory
 from dynaweb.world.shown import equal_as_shown
@@ -149,7 +137,7 @@ def map_action(action: Action, dreamed: Observation, real: Observation) -> Actio
         if found is None:
             return None
         mapped.append(found)
-    return _with_bids(action, mapped)
+    return with_bids(action, mapped)
 
 
 def _find(old: Tree, new: Tree, at: int, paired: int | None) -> str | None:
@@ -166,16 +154,6 @@ def _find(old: Tree, new: Tree, at: int, paired: int | None) -> str | None:
         return alike[earlier]
     same_role = paired is not None and new[paired].role == old[at].role
     return new[paired].bid if paired is not None and same_role else None
-
-
-def _with_bids(action: Action, bids: Sequence[str]) -> Action:
-    match action:
-        case DragAndDrop():
-            return replace(action, from_bid=bids[0], to_bid=bids[1])
-        case Click() | Dblclick() | Hover() | Fill() | Clear() | Press() | Focus() | SelectOption():
-            return replace(action, bid=bids[0])
-        case _:
-            return action
 
 
 def replay_report(replays: Iterable[Replay], *, max_depth: int = 5) -> ReplayReport:

@@ -1,155 +1,53 @@
-"""What the agent may do: a closed union in the BrowserGym dialect. Parsed once, never executed.
+"""What the agent may do: a closed union in BrowserGym's grammar. Parsed once, never executed.
 
-`parse_action(print_action(a)) == a` for every action. The strict grammar is one call with literal
-arguments; the lenient front for model replies lives in `dynaweb.agent.reply`.
+`parse_action(print_action(a)) == a` for every action within the limits below. The strict grammar is
+one call with literal arguments; the lenient front for model replies lives in `dynaweb.agent.reply`,
+the grammar of WebArena in `dynaweb.records.webarena`.
 """
 
 import ast
 import warnings
-from dataclasses import MISSING, dataclass, fields
-from typing import Literal, TypeAlias, get_args
+from collections.abc import Sequence
+from dataclasses import MISSING, fields, replace
+from typing import TypeAlias, get_args
 
 from dynaweb.errors import ActionError
-
-Button: TypeAlias = Literal["left", "middle", "right"]
+from dynaweb.records.calltext import scan_call, skip_space
+from dynaweb.records.primitives import Clear as Clear
+from dynaweb.records.primitives import Click as Click
+from dynaweb.records.primitives import Dblclick as Dblclick
+from dynaweb.records.primitives import DragAndDrop as DragAndDrop
+from dynaweb.records.primitives import Fill as Fill
+from dynaweb.records.primitives import Focus as Focus
+from dynaweb.records.primitives import GoBack as GoBack
+from dynaweb.records.primitives import GoForward as GoForward
+from dynaweb.records.primitives import Goto as Goto
+from dynaweb.records.primitives import Hover as Hover
+from dynaweb.records.primitives import KeyboardDown as KeyboardDown
+from dynaweb.records.primitives import KeyboardInsertText as KeyboardInsertText
+from dynaweb.records.primitives import KeyboardPress as KeyboardPress
+from dynaweb.records.primitives import KeyboardType as KeyboardType
+from dynaweb.records.primitives import KeyboardUp as KeyboardUp
+from dynaweb.records.primitives import MouseClick as MouseClick
+from dynaweb.records.primitives import MouseDblclick as MouseDblclick
+from dynaweb.records.primitives import MouseDown as MouseDown
+from dynaweb.records.primitives import MouseDragAndDrop as MouseDragAndDrop
+from dynaweb.records.primitives import MouseMove as MouseMove
+from dynaweb.records.primitives import MouseUp as MouseUp
+from dynaweb.records.primitives import MouseUploadFile as MouseUploadFile
+from dynaweb.records.primitives import NewTab as NewTab
+from dynaweb.records.primitives import Noop as Noop
+from dynaweb.records.primitives import Press as Press
+from dynaweb.records.primitives import ReportInfeasible as ReportInfeasible
+from dynaweb.records.primitives import Scroll as Scroll
+from dynaweb.records.primitives import ScrollAt as ScrollAt
+from dynaweb.records.primitives import SelectOption as SelectOption
+from dynaweb.records.primitives import SendMsgToUser as SendMsgToUser
+from dynaweb.records.primitives import TabClose as TabClose
+from dynaweb.records.primitives import TabFocus as TabFocus
+from dynaweb.records.primitives import UploadFile as UploadFile
 
 MAX_ACTION_CHARS = 20_000
-MAX_DEPTH = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Click:
-    """Press and release a mouse button on an element."""
-
-    bid: str
-    button: str = "left"
-    modifiers: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Dblclick:
-    """Double-click an element."""
-
-    bid: str
-    button: str = "left"
-    modifiers: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Hover:
-    """Move the mouse over an element."""
-
-    bid: str
-
-
-@dataclass(frozen=True, slots=True)
-class Fill:
-    """Replace the text of a field."""
-
-    bid: str
-    value: str
-
-
-@dataclass(frozen=True, slots=True)
-class Clear:
-    """Empty a field."""
-
-    bid: str
-
-
-@dataclass(frozen=True, slots=True)
-class Press:
-    """Focus an element and press a key or combination, for example `Enter` or `Control+a`."""
-
-    bid: str
-    key_comb: str
-
-
-@dataclass(frozen=True, slots=True)
-class Focus:
-    """Give an element the keyboard."""
-
-    bid: str
-
-
-@dataclass(frozen=True, slots=True)
-class SelectOption:
-    """Choose options of a select element by their text or value."""
-
-    bid: str
-    options: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class DragAndDrop:
-    """Drag one element onto another."""
-
-    from_bid: str
-    to_bid: str
-
-
-@dataclass(frozen=True, slots=True)
-class Scroll:
-    """Scroll the page, in CSS pixels."""
-
-    delta_x: float
-    delta_y: float
-
-
-@dataclass(frozen=True, slots=True)
-class Noop:
-    """Wait, in milliseconds."""
-
-    wait_ms: float = 1000.0
-
-
-@dataclass(frozen=True, slots=True)
-class GoBack:
-    """Go to the previous page of the tab."""
-
-
-@dataclass(frozen=True, slots=True)
-class GoForward:
-    """Go to the next page of the tab."""
-
-
-@dataclass(frozen=True, slots=True)
-class Goto:
-    """Open an address in the active tab."""
-
-    url: str
-
-
-@dataclass(frozen=True, slots=True)
-class NewTab:
-    """Open an empty tab and make it active."""
-
-
-@dataclass(frozen=True, slots=True)
-class TabClose:
-    """Close the active tab."""
-
-
-@dataclass(frozen=True, slots=True)
-class TabFocus:
-    """Make a tab active, counted from 0."""
-
-    index: int
-
-
-@dataclass(frozen=True, slots=True)
-class SendMsgToUser:
-    """Answer the user; ends the episode."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class ReportInfeasible:
-    """Say that the task cannot be done; ends the episode."""
-
-    reason: str
-
 
 Action: TypeAlias = (
     Click
@@ -171,6 +69,20 @@ Action: TypeAlias = (
     | TabFocus
     | SendMsgToUser
     | ReportInfeasible
+    | UploadFile
+    | ScrollAt
+    | MouseMove
+    | MouseDown
+    | MouseUp
+    | MouseClick
+    | MouseDblclick
+    | MouseDragAndDrop
+    | MouseUploadFile
+    | KeyboardDown
+    | KeyboardUp
+    | KeyboardPress
+    | KeyboardType
+    | KeyboardInsertText
 )
 
 ACTION_TYPES: tuple[type[Action], ...] = get_args(Action)
@@ -234,21 +146,18 @@ def parse_action(text: str) -> Action:
 def _parse_call(text: str) -> ast.Call:
     if len(text) > MAX_ACTION_CHARS:
         raise ActionError(f"action of {len(text)} characters; at most {MAX_ACTION_CHARS}")
-    if text.count("(") + text.count("[") + text.count("{") > 4 * MAX_DEPTH and not any(
-        q in text for q in "'\""
-    ):
-        raise ActionError("action nested too deeply")
+    told = f"not an action: {text[:80]!r}; write one call such as click('12')"
+    if skip_space(text, scan_call(text).end) != len(text):
+        raise ActionError(told)
     try:
         with warnings.catch_warnings():
             # the parser warns of odd literals such as 1and; models write them, nobody runs them
             warnings.simplefilter("ignore", SyntaxWarning)
             tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ActionError(
-            f"not an action: {text[:80]!r}; write one call such as click('12')"
-        ) from error
+        raise ActionError(told) from error
     if not isinstance(tree.body, ast.Call):
-        raise ActionError(f"not an action: {text[:80]!r}; write one call such as click('12')")
+        raise ActionError(told)
     return tree.body
 
 
@@ -273,19 +182,24 @@ def _literal(action: str, name: str, declared: str, node: ast.expr) -> Literals:
 
 
 def _typed(action: str, name: str, declared: str, value: object) -> Literals:
-    if "tuple" in declared:
-        if isinstance(value, str):
-            return (value,)
-        if isinstance(value, tuple) and all(isinstance(v, str) for v in value):
+    match value:
+        case bool():
+            if "bool" in declared:
+                return value
+        case str():
+            if "tuple" in declared:
+                return (value,)
+            if "str" in declared:
+                return value
+        case tuple():
+            if "tuple" in declared and all(isinstance(v, str) for v in value):
+                return value
+        case int() if "int" in declared and abs(value) < 1_000_000:
             return value
-    elif "float" in declared:
-        if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e9:
+        case int() | float() if "float" in declared and abs(value) < 1e9:
             return float(value)
-    elif "int" in declared:
-        if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1_000_000:
-            return value
-    elif isinstance(value, str):
-        return value
+        case _:
+            pass
     raise ActionError(f"{action}: argument {name} must be {declared}, got {str(value)[:40]!r}")
 
 
@@ -294,7 +208,22 @@ def target_bids(action: Action) -> tuple[str, ...]:
     match action:
         case DragAndDrop(from_bid, to_bid):
             return (from_bid, to_bid)
-        case Click() | Dblclick() | Hover() | Fill() | Clear() | Press() | Focus() | SelectOption():
+        case Click() | Dblclick() | Hover() | Fill() | Clear() | Press() | Focus():
+            return (action.bid,)
+        case SelectOption() | UploadFile():
             return (action.bid,)
         case _:
             return ()
+
+
+def with_bids(action: Action, bids: Sequence[str]) -> Action:
+    """The same action on other elements: as many as `target_bids` gives, in that order."""
+    match action:
+        case DragAndDrop():
+            return replace(action, from_bid=bids[0], to_bid=bids[1])
+        case Click() | Dblclick() | Hover() | Fill() | Clear() | Press() | Focus():
+            return replace(action, bid=bids[0])
+        case SelectOption() | UploadFile():
+            return replace(action, bid=bids[0])
+        case _:
+            return action

@@ -30,6 +30,7 @@ from dynaweb.records.action import (
     Press,
     ReportInfeasible,
     Scroll,
+    ScrollAt,
     SelectOption,
     SendMsgToUser,
     TabClose,
@@ -82,7 +83,7 @@ def apply_rules(history: Sequence[Observation], action: Action) -> Ruled:
             return Ruled(page=page, settled=True, rule="answer", terminal=True)
         case Noop():
             return Ruled(page=page, settled=True, rule="wait")
-        case Scroll():
+        case Scroll() | ScrollAt():
             return Ruled(page=page, settled=True, rule="scroll")
         case NewTab() | TabFocus() | TabClose() | GoBack() | GoForward():
             return travel(tuple(history), page, action)
