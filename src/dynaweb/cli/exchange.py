@@ -1,12 +1,15 @@
 """`dynaweb import` and `dynaweb export`: trajectories from other tools' files, and into them."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from dynaweb.dataset.exports.formats import ExportFormat
 from dynaweb.dataset.imports.formats import Format
+from dynaweb.dataset.imports.tally import Tally, told
 from dynaweb.records.trajectory import Behaviour
 
 License = Annotated[
@@ -15,6 +18,7 @@ License = Annotated[
         help="Licence of the pages (SPDX name), where the file does not say; export refuses pages without one."
     ),
 ]
+AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 
 
 def import_command(
@@ -36,14 +40,11 @@ def import_command(
             help="Go on past a damaged line; without, what stands before it is kept.",
         ),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Read other tools' trajectory files; say what was kept, what is odd and what was left out."""
-    from dataclasses import asdict
-
     from dynaweb.dataset.imports.recorded import Provenance
     from dynaweb.dataset.imports.run import ImportWish, import_files
-    from dynaweb.dataset.imports.tally import told
 
     wish = ImportWish(
         sources=tuple(sources),
@@ -53,12 +54,50 @@ def import_command(
         skip_damaged=skip_damaged,
     )
     tally = import_files(wish)
+    _tell(
+        f"{out}: {tally.trajectories} trajectories, {tally.steps} steps, {tally.transitions} transitions from {tally.rows} rows",
+        tally,
+        as_json=as_json,
+    )
+
+
+def export_command(
+    source: Annotated[Path, typer.Argument(help="JSON lines file of trajectories.")],
+    out: Annotated[Path, typer.Option(help="Folder to write; it must be empty.")],
+    format: Annotated[
+        ExportFormat, typer.Option(help="Which tool's format.")
+    ] = ExportFormat.TRL_MESSAGES,
+    license: License = "",
+    thoughts: Annotated[
+        bool, typer.Option("--thoughts", help="Chat formats: replies begin with what was thought.")
+    ] = False,
+    failures: Annotated[
+        bool, typer.Option("--failures", help="Chat formats: steps of attempts that failed too.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write trajectories as TRL, LlamaFactory and other tools read them."""
+    from dynaweb.dataset.exports.run import ExportWish, export
+    from dynaweb.dataset.imports.own import read_own
+    from dynaweb.dataset.imports.recorded import Provenance
+
+    read = Tally()
+    wish = ExportWish(out=out, format=format, license=license, thoughts=thoughts, failures=failures)
+    written = export(read_own(source, Provenance(), read), wish)
+    written.dropped.update(read.dropped)
+    written.first.update(read.first)
+    _tell(
+        f"{out}: {written.steps} steps of {written.trajectories} trajectories, of {written.rows} read",
+        written,
+        as_json=as_json,
+    )
+
+
+def _tell(headline: str, tally: Tally, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(asdict(tally), indent=1))
         return
-    print(
-        f"{out}: {tally.trajectories} trajectories, {tally.steps} steps, {tally.transitions} transitions from {tally.rows} rows"
-    )
+    print(headline)
     for title, counts in (("kept, but odd:", tally.noted), ("left out:", tally.dropped)):
         if counts:
             print(title, *told(counts, tally.first), sep="\n")

@@ -222,6 +222,7 @@ def version() -> None:
 
 
 app.command("import")(exchange.import_command)
+app.command("export")(exchange.export_command)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -1,6 +1,6 @@
 """Demonstrations into policy examples, in the very words the agent is asked with (DynaWeb A.1)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from dynaweb.agent.lm_agent import act_prompt
@@ -33,24 +33,42 @@ def policy_examples(trajectories: Iterable[Trajectory]) -> PolicyExamples:
     dropped: dict[str, int] = {}
     seen = 0
     for trajectory in trajectories:
-        past: tuple[Step, ...] = trajectory.past
-        for step in trajectory.steps:
+        for found in step_examples(trajectory):
             seen += 1
-            reason = _drop_reason(trajectory, step)
-            if reason is None and step.action is not None:
-                prompt = act_prompt(trajectory.goal, past, step.observation)
-                completion = print_action(step.action)
-                examples.append(
-                    TextExample(task=trajectory.task, prompt=prompt, completion=completion)
-                )
-            elif reason is not None:
-                dropped[reason] = dropped.get(reason, 0) + 1
-            past = (*past, step)
+            if isinstance(found, TextExample):
+                examples.append(found)
+            else:
+                dropped[found] = dropped.get(found, 0) + 1
     return PolicyExamples(examples=tuple(examples), steps_in=seen, dropped=dropped)
 
 
-def _drop_reason(trajectory: Trajectory, step: Step) -> str | None:
-    if trajectory.outcome is not Outcome.SUCCESS:
+def step_examples(
+    trajectory: Trajectory, *, thoughts: bool = False, failures: bool = False
+) -> Iterator[TextExample | str]:
+    """For each step its example, or the reason why there is none.
+
+    Args:
+        trajectory: a whole attempt.
+        thoughts: the reply begins with what was thought, and its action stands in a code fence.
+        failures: steps of attempts that did not succeed are examples too.
+    """
+    past: tuple[Step, ...] = trajectory.past
+    for step in trajectory.steps:
+        reason = _drop_reason(trajectory, step, failures)
+        if reason is not None or step.action is None:
+            yield reason or "no_action"
+        else:
+            call = print_action(step.action)
+            yield TextExample(
+                task=trajectory.task,
+                prompt=act_prompt(trajectory.goal, past, step.observation),
+                completion=f"{step.thought}\n```{call}```".lstrip() if thoughts else call,
+            )
+        past = (*past, step)
+
+
+def _drop_reason(trajectory: Trajectory, step: Step, failures: bool) -> str | None:
+    if trajectory.outcome is not Outcome.SUCCESS and not failures:
         return f"trajectory_{trajectory.outcome.value}"
     if step.action is None:
         return "no_action"

@@ -1,0 +1,1 @@
+"""Trajectories, written as other tools read them."""

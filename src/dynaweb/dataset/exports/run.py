@@ -1,0 +1,99 @@
+"""Export: trajectories into a folder that another tool reads, streaming, with what was left out counted."""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import assert_never
+
+from dynaweb.dataset.exports.chat import DATASET_INFO, FILE, chat_row
+from dynaweb.dataset.exports.formats import ExportFormat
+from dynaweb.dataset.imports.tally import Tally
+from dynaweb.dataset.policy import step_examples
+from dynaweb.dataset.surrogates import clean_json
+from dynaweb.errors import StorageError, UserError
+from dynaweb.records.trajectory import Trajectory
+from dynaweb.runs.atomic import write_json, writing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportWish:
+    """What to write."""
+
+    out: Path
+    """Folder; made if it is missing."""
+    format: ExportFormat
+    license: str = ""
+    """Licence of trajectories that name none."""
+    thoughts: bool = False
+    """Chat formats: with what was thought before the action."""
+    failures: bool = False
+    """Chat formats: attempts that did not succeed as well."""
+
+
+def export(trajectories: Iterable[Trajectory], wish: ExportWish) -> Tally:
+    """Write the folder; `steps` of the tally counts examples or steps written.
+
+    Raises:
+        UserError: a trajectory's licence is unknown, or the folder holds an export already.
+        StorageError: the folder cannot be written.
+        MissingDependencyError: the format needs a package that is not there.
+    """
+    _make(wish.out)
+    tally = Tally()
+    licensed = _licensed(trajectories, wish, tally)
+    match wish.format:
+        case ExportFormat.TRL_MESSAGES | ExportFormat.TRL_PROMPT | ExportFormat.SHAREGPT:
+            _write_rows(wish.out / FILE, _chat_rows(licensed, wish, tally), tally)
+            if wish.format is ExportFormat.SHAREGPT:
+                write_json(wish.out / "dataset_info.json", DATASET_INFO)
+        case _:
+            assert_never(wish.format)
+    return tally
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        held = sorted(p.name for p in folder.iterdir())
+    except OSError as error:
+        raise StorageError(f"cannot write {folder}: {error.strerror}") from error
+    if held:
+        raise UserError(
+            f"{str(folder)!r} is not empty ({', '.join(held[:3])}): choose another --out, or empty it"
+        )
+
+
+def _licensed(
+    trajectories: Iterable[Trajectory], wish: ExportWish, tally: Tally
+) -> Iterator[Trajectory]:
+    for trajectory in trajectories:
+        tally.rows += 1
+        if not (trajectory.license or wish.license):
+            raise UserError(
+                f"the licence of trajectory {trajectory.trajectory_id[:80]!r} is unknown, so it is not exported: say it with --license"
+            )
+        yield trajectory
+
+
+def _chat_rows(
+    trajectories: Iterable[Trajectory], wish: ExportWish, tally: Tally
+) -> Iterator[dict[str, object]]:
+    for trajectory in trajectories:
+        before = tally.steps
+        found = step_examples(trajectory, thoughts=wish.thoughts, failures=wish.failures)
+        for number, example in enumerate(found):
+            if isinstance(example, str):
+                tally.drop(example, f"{trajectory.trajectory_id[:80]!r} step {number}")
+            else:
+                tally.steps += 1
+                yield chat_row(example, wish.format)
+        tally.trajectories += tally.steps > before
+
+
+def _write_rows(path: Path, rows: Iterable[dict[str, object]], tally: Tally) -> None:
+    with writing(path) as file:
+        for number, row in enumerate(rows, start=1):
+            cleaned, lone = clean_json(row)
+            tally.note("half a surrogate pair became U+FFFD", f"{path.name}:{number}", lone)
+            file.write(json.dumps(cleaned, ensure_ascii=False, allow_nan=False) + "\n")
