@@ -47,7 +47,7 @@ def scan_call(text: str, start: int = 0, *, line_breaks: bool = False) -> CallTe
     """
     head = _HEAD.match(text, start)
     if head is None:
-        raise ActionError(_told(text[start:]))
+        raise ActionError(_told(text, start))
     token = _LOOSE_TOKEN if line_breaks else _TOKEN
     at = begun = head.end()
     wanted = [")"]
@@ -55,14 +55,14 @@ def scan_call(text: str, start: int = 0, *, line_breaks: bool = False) -> CallTe
     while wanted:
         found = token.match(text, at)
         if found is None:
-            raise ActionError(_told(text[start:]))
+            raise ActionError(_told(text, start))
         kind = found.lastgroup
         if kind == "open":
             wanted.append(_CLOSING[found[0]])
             if len(wanted) > MAX_DEPTH:
                 raise ActionError("action nested too deeply")
         elif kind == "close" and found[0] != wanted.pop():
-            raise ActionError(_told(text[start:]))
+            raise ActionError(_told(text, start))
         if (kind == "comma" and len(wanted) == 1) or not wanted:
             arguments.append(_stripped(text[begun : found.start()]))
             begun = found.end()
@@ -82,5 +82,5 @@ def _stripped(argument: str) -> str:
     return argument[skip_space(argument, 0) :].rstrip()
 
 
-def _told(text: str) -> str:
-    return f"not an action: {text[:80]!r}; write one call such as click('12')"
+def _told(text: str, start: int) -> str:
+    return f"not an action: {text[start : start + 80]!r}; write one call such as click('12')"
