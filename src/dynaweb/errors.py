@@ -21,6 +21,10 @@ class ActionError(DynawebError):
     """The policy's words are not an action, or the action does not fit the page."""
 
 
+class TreeError(DynawebError):
+    """A text is no accessibility tree of any dialect we read, or a line of it is no element."""
+
+
 class DeltaError(DynawebError):
     """A state change cannot be read, or does not fit the page it is applied to."""
 

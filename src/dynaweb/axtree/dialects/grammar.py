@@ -1,0 +1,83 @@
+"""What a dialect is to the reader: how one element is read, how it is written, and where one begins."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
+
+from dynaweb.axtree.tree import MAX_KNOWN_CHARS, AttrValue, Node
+from dynaweb.errors import TreeError
+
+Reading: TypeAlias = tuple[Node, str]
+"""A node of depth 0, and what is wrong with its spelling; empty when nothing is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grammar:
+    """One dialect's elements.
+
+    `write(read(text)[0], opens) == text` for every text that the dialect's own tool writes.
+    """
+
+    read: Callable[[str], Reading]
+    """Text of one element without its indent. Raises TreeError with the reason alone."""
+    write: Callable[[Node, bool], str]
+    """The text, without its indent; the flag says whether elements stand below it."""
+    begins: Callable[[str], bool] | None = None
+    """Whether an indented line begins an element; None when every line does."""
+    marks_parents: bool = False
+    """Whether an element with others below it is spelt in another way."""
+
+
+class Placed(NamedTuple):
+    """One element as the reader has it."""
+
+    node: Node
+    """Without a role where the text is no element."""
+    reason: str
+    """What is wrong with the text; empty when nothing is."""
+    is_leaf: bool
+    """Whether the dialect spells it so where no elements stand below it."""
+    is_parent: bool
+    """Whether the dialect spells it so where elements stand below it."""
+
+
+class Reader:
+    """A grammar with a memory: the same elements come again and again, on every page of an episode."""
+
+    def __init__(self, grammar: Grammar) -> None:
+        self._grammar = grammar
+        self._known = lru_cache(maxsize=16_384)(self._place)
+
+    def place(self, text: str, depth: int) -> Placed:
+        """An element, or why it is none."""
+        return (self._known if len(text) <= MAX_KNOWN_CHARS else self._place)(text, depth)
+
+    def _place(self, text: str, depth: int) -> Placed:
+        grammar = self._grammar
+        try:
+            node, reason = grammar.read(text)
+        except TreeError as error:
+            return Placed(Node(0, None, "", text), str(error), False, False)
+        is_leaf = grammar.write(node, False) == text
+        is_parent = grammar.write(node, True) == text if grammar.marks_parents else is_leaf
+        if depth:
+            node = Node(depth, node.bid, node.role, node.name, node.attrs)
+        return Placed(node, reason, is_leaf, is_parent)
+
+
+def value_of(token: str) -> AttrValue:
+    """A bare token as a value: `True`, `False`, a whole number written plainly, else text."""
+    if token in ("True", "False"):
+        return token == "True"
+    if token.lstrip("-").isdecimal() and token.isascii() and len(token) < 16:
+        number = int(token)
+        return number if str(number) == token else token
+    return token
+
+
+def stretches(found: Sequence[re.Match[str]], text: str) -> list[tuple[re.Match[str], str]]:
+    """Each key that was found, and the text from its end to the next key or the end."""
+    stops = [f.start() for f in found[1:]] + [len(text)]
+    return [(f, text[f.end() : stop]) for f, stop in zip(found, stops, strict=False)]

@@ -1,0 +1,182 @@
+"""THE reader of trees that other tools wrote, and the writer that gives them back byte for byte.
+
+    render_document(read_document(text)) == text
+
+for every text that `read_document` takes. It finds the dialect, reads each element into a `Node`, and
+names every line that is no element (`unplaced`, kept as it stands) or is spelt in another way than the
+dialect spells it (`irregular`, read, and given back as it was while its node stays the same). Nothing
+is dropped, nothing is guessed in silence. `parse_document` refuses a text with unplaced lines.
+
+Time is linear in the text, whatever stands in it; depth is a number, so deep nesting costs nothing.
+"""
+
+from collections.abc import Sequence
+
+from dynaweb.axtree.dialects.aria import read_aria, write_aria
+from dynaweb.axtree.dialects.detect import detect_dialect
+from dynaweb.axtree.dialects.document import (
+    Dialect,
+    Document,
+    Layout,
+    Oddity,
+    OddKind,
+    Written,
+)
+from dynaweb.axtree.dialects.grammar import Grammar, Reader
+from dynaweb.axtree.dialects.header import read_header
+from dynaweb.axtree.dialects.layout import (
+    Piece,
+    depth_of,
+    find_layout,
+    split_header,
+    split_pieces,
+)
+from dynaweb.axtree.dialects.marks import (
+    begins_mark,
+    read_label,
+    read_mark,
+    write_label,
+    write_mark,
+)
+from dynaweb.axtree.dialects.quoted import read_browsergym, write_browsergym, write_dynaweb
+from dynaweb.axtree.dialects.unquoted import begins_unquoted, read_unquoted, write_unquoted
+from dynaweb.axtree.dialects.webarena import read_webarena, write_webarena
+from dynaweb.axtree.tree import Node, Tree
+from dynaweb.errors import TreeError
+
+_BROWSERGYM = Grammar(read=read_browsergym, write=write_browsergym)
+_WEBARENA = Grammar(read=read_webarena, write=write_webarena)
+_ARIA = Grammar(read=read_aria, write=write_aria, marks_parents=True)
+
+GRAMMARS = {
+    Dialect.BROWSERGYM: _BROWSERGYM,
+    Dialect.DYNAWEB: Grammar(read=read_browsergym, write=write_dynaweb),
+    Dialect.UNQUOTED: Grammar(read=read_unquoted, write=write_unquoted, begins=begins_unquoted),
+    Dialect.WEBARENA: _WEBARENA,
+    Dialect.TAGROLE: _WEBARENA,
+    Dialect.MARKS: Grammar(read=read_mark, write=write_mark, begins=begins_mark),
+    Dialect.LABELS: Grammar(read=read_label, write=write_label),
+    Dialect.ARIA: _ARIA,
+    Dialect.ARIA_REF: _ARIA,
+}
+
+_READERS = {dialect: Reader(grammar) for dialect, grammar in GRAMMARS.items()}
+
+
+def read_document(text: str, dialect: Dialect | None = None) -> Document:
+    """A tree in any dialect; `render_document` gives the text back byte for byte.
+
+    Args:
+        text: the whole text, a header with the list of tabs included.
+        dialect: where it is known; found otherwise.
+
+    Raises:
+        TreeError: nothing in the text looks like an element of any dialect.
+    """
+    known = detect_dialect(text) if dialect is None else dialect
+    grammar = GRAMMARS[known]
+    header_text = split_header(text, lambda line: _is_element(line, grammar))
+    body = text[len(header_text) :]
+    layout = find_layout(body, known)
+    header = read_header(header_text.removesuffix("\n"), known) if header_text else None
+    body = body.removesuffix(layout.ending) if layout.ending else body
+    first_line = header_text.count("\n") + 1
+    pieces = list(split_pieces(body, layout, first_line, grammar.begins)) if body else []
+    nodes, written, oddities = _place(pieces, layout, known)
+    return Document(
+        dialect=known,
+        nodes=nodes,
+        lines=tuple(p.line for p in pieces),
+        layout=layout,
+        header=header_text,
+        tabs=header.tabs if header is not None else (),
+        active_tab=header.active_tab if header is not None else 0,
+        written=written,
+        oddities=(*(header.oddities if header is not None else ()), *oddities),
+    )
+
+
+def parse_document(text: str, dialect: Dialect | None = None) -> Document:
+    """A tree of which every line is an element.
+
+    Raises:
+        TreeError: no tree, or a line that is no element; its number says where.
+    """
+    document = read_document(text, dialect)
+    for odd in document.unplaced:
+        raise TreeError(
+            f"line {odd.line}: {odd.text!r} is no element of dialect {document.dialect.value!r}: {odd.reason}"
+        )
+    return document
+
+
+def render_document(document: Document) -> str:
+    """The text of a tree in its own dialect."""
+    kept = dict(document.written)
+    layout = document.layout
+    write = GRAMMARS[document.dialect].write
+    texts: list[str] = []
+    for at, node in enumerate(document.nodes):
+        own = kept.get(at)
+        if own is not None and own.node == node:
+            texts.append(own.text)
+        elif node.role:
+            spelt = write(node, _opens(document.nodes, at))
+            texts.append(f"{layout.margin}{layout.indent * node.depth}{spelt}")
+        else:
+            texts.append(node.name or "")
+    return document.header + layout.separator.join(texts) + layout.ending
+
+
+def _place(
+    pieces: Sequence[Piece], layout: Layout, dialect: Dialect
+) -> tuple[Tree, tuple[tuple[int, Written], ...], list[Oddity]]:
+    """Nodes of the pieces; the spelling of those that the dialect would spell otherwise; what is odd."""
+    place = _READERS[dialect].place
+    depths = {indent: depth_of(indent, layout) for indent in {p.indent for p in pieces}}
+    placed = [place(text, depths[indent][0]) for _, indent, text in pieces]
+    nodes = tuple(
+        found.node if found.node.role else Node(0, None, "", piece.indent + piece.text)
+        for found, piece in zip(placed, pieces, strict=True)
+    )
+    written: list[tuple[int, Written]] = []
+    oddities: list[Oddity] = []
+    for at, (node, reason, is_leaf, is_parent) in enumerate(placed):
+        if is_leaf and is_parent and not reason and depths[pieces[at].indent][1]:
+            continue
+        piece = pieces[at]
+        if not node.role:
+            oddities.append(_oddity(piece, OddKind.UNPLACED, reason))
+            continue
+        is_regular = (is_parent if _opens(nodes, at) else is_leaf) and depths[piece.indent][1]
+        if not is_regular:
+            written.append((at, Written(node=node, text=piece.indent + piece.text)))
+        if reason or not is_regular:
+            why = reason or _reason(node, dialect, _opens(nodes, at), piece)
+            oddities.append(_oddity(piece, OddKind.IRREGULAR, why))
+    return nodes, tuple(written), oddities
+
+
+def _reason(node: Node, dialect: Dialect, opens: bool, piece: Piece) -> str:
+    spelt = GRAMMARS[dialect].write(node, opens)
+    if spelt == piece.text:
+        return "its indent is no whole number of levels"
+    return f"the dialect spells it {spelt[:80]!r}"
+
+
+def _opens(nodes: Sequence[Node], at: int) -> bool:
+    """Whether elements stand below a node."""
+    below = nodes[at + 1] if at + 1 < len(nodes) else None
+    return below is not None and below.role != "" and below.depth > nodes[at].depth
+
+
+def _is_element(line: str, grammar: Grammar) -> bool:
+    try:
+        grammar.read(line)
+    except TreeError:
+        return False
+    return True
+
+
+def _oddity(piece: Piece, kind: OddKind, reason: str) -> Oddity:
+    return Oddity(line=piece.line, kind=kind, text=piece.text[:80], reason=reason)

@@ -1,0 +1,209 @@
+"""Random trees come back as they were; any text at all is a document or a named error, in linear time."""
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dynaweb.axtree.dialects.common import common_tree
+from dynaweb.axtree.dialects.document import Dialect, Document, Layout
+from dynaweb.axtree.dialects.read import parse_document, read_document, render_document
+from dynaweb.axtree.tree import Node, render_tree
+from dynaweb.errors import TreeError
+
+pytestmark = pytest.mark.filterwarnings("ignore:Do not use the `random` module")
+
+names = st.one_of(
+    st.sampled_from(
+        [
+            "",
+            "Ok",
+            "it's",
+            'a "b"',
+            "l1\nl2",
+            "ü 日本 🙂",
+            "שלום",
+            "\t",
+            "a: b",
+            "[1] link",
+            "-3%",
+            "yes",
+        ]
+    ),
+    st.text(max_size=12),
+)
+bids = st.one_of(st.none(), st.sampled_from(["a", "ab", "abaGbHG43"]), st.integers(0, 99).map(str))
+roles = st.sampled_from(["button", "link", "generic", "StaticText", "textbox", "heading"])
+values = st.one_of(names, st.booleans(), st.integers(-9, 99), st.none())
+QUOTED_ATTRS = st.dictionaries(
+    st.sampled_from(["value", "checked", "clickable"]), values, max_size=3
+)
+ARIA_ATTRS = st.dictionaries(
+    st.sampled_from(["checked", "level", "active"]),
+    st.sampled_from([None, "mixed", 2]),
+    max_size=2,
+).flatmap(lambda attrs: st.sampled_from([attrs, attrs | {"cursor": "pointer"}]))
+
+
+@st.composite
+def trees(draw, attrs, bid=bids):
+    """A first line at depth 0, then lines at most one level deeper than the one before."""
+    nodes, depth = [Node(0, draw(bid), "list", draw(names))], 0
+    for _ in range(draw(st.integers(1, 8))):
+        depth = draw(st.integers(0, depth + 1))
+        node = Node(depth, draw(bid), draw(roles), draw(names), tuple(draw(attrs).items()))
+        nodes.append(node)
+    return tuple(nodes)
+
+
+def _written(dialect, nodes, indent="\t"):
+    return render_document(
+        Document(dialect=dialect, nodes=nodes, lines=(), layout=Layout(indent=indent))
+    )
+
+
+@settings(max_examples=150, deadline=None)
+@given(trees(QUOTED_ATTRS), st.sampled_from([Dialect.BROWSERGYM, Dialect.DYNAWEB]))
+def test_any_quoted_tree_comes_back(nodes, dialect):
+    text = _written(dialect, nodes)
+    document = parse_document(text, dialect)
+    assert (document.nodes, document.oddities) == (nodes, ())
+    assert render_document(document) == text
+
+
+@settings(max_examples=150, deadline=None)
+@given(trees(ARIA_ATTRS), st.sampled_from(["  ", "    "]), names)
+def test_any_snapshot_comes_back(nodes, indent, said):
+    nodes = (*nodes, Node(1, None, "text", said), Node(0, "e9", "generic", None, (("text", said),)))
+    text = _written(Dialect.ARIA_REF, nodes, indent)
+    document = parse_document(text, Dialect.ARIA_REF)
+    assert (document.nodes, document.oddities) == (nodes, ())
+    assert render_document(document) == text
+
+
+WORDS = [
+    *(
+        "RootWebArea",
+        "[1] ",
+        "[a] ",
+        "[",
+        "]",
+        "] [",
+        "button",
+        " 'x'",
+        ' "y"',
+        "'",
+        '"',
+        ", ",
+        "focused",
+        ": ",
+    ),
+    *(
+        "=",
+        "value=",
+        " value='",
+        "url='",
+        "center=(1,2)",
+        "\n",
+        "\n\t",
+        "\n  ",
+        "\t",
+        " ",
+        "\r\n",
+        "- ",
+        ":",
+        ";",
+    ),
+    *(
+        ";\t[2]: ",
+        '[3]: <input> "',
+        "[ref=e1]",
+        "Tab 0 (current): ",
+        " | Tab 1: ",
+        "# ",
+        "- text: ",
+        "- /url: ",
+    ),
+    *(
+        "\\",
+        "\\x",
+        "\\ud800",
+        "\ud800",
+        "🙂",
+        "مرحبا",
+        "\u2028",
+        "<|eot|>",
+        "'link",
+        "''",
+        "SPAN",
+        "[IMG] [",
+    ),
+]
+junk = st.lists(st.sampled_from(WORDS), max_size=24).map("".join)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.one_of(junk, junk.map("RootWebArea 'x', focused\n\t".__add__), st.text(max_size=80)))
+def test_any_text_is_given_back_or_refused(text):
+    try:
+        document = read_document(text)
+    except TreeError as error:
+        assert 0 < len(str(error)) < 300
+        return
+    assert render_document(document) == text
+    assert len(document.lines) == len(document.nodes)
+    assert all(1 <= odd.line <= text.count("\n") + 1 and odd.reason for odd in document.oddities)
+    assert "\n" not in "".join(render_tree((node,)) for node in common_tree(document))
+
+
+@settings(max_examples=200, deadline=None)
+@given(junk, st.sampled_from(list(Dialect)))
+def test_any_text_taken_for_any_dialect_is_given_back(text, dialect):
+    assert render_document(read_document(text, dialect)) == text
+
+
+HOSTILE = {
+    "one level a line": lambda n: (
+        "RootWebArea 'x', focused\n"
+        + "\n".join("\t" * min(d, 500) + "[1] list ''" for d in range(n // 500))
+    ),
+    "one endless indent": lambda n: "RootWebArea 'x'\n" + "\t" * n + "[1] link 'x'",
+    "an open quote": lambda n: "RootWebArea 'x'\n[1] link '" + "\\" * n,
+    "open quotes": lambda n: "RootWebArea 'x'\n" + "[1] link '\n" * (n // 11),
+    "flags": lambda n: "RootWebArea 'x'\n[1] link 'x'" + ", a" * (n // 3),
+    "keys": lambda n: "[1] RootWebArea 'x' focused: True\n[2] link 'x'" + " a: b" * (n // 5),
+    "unquoted values": lambda n: "RootWebArea x, focused\n\t[1] link" + " value='" * (n // 8),
+    "unquoted lines": lambda n: "RootWebArea x, focused\n" + "code\n" * (n // 5),
+    "unquoted keys": lambda n: "RootWebArea x, focused\n\t[1] link x" + ", url=" * (n // 6),
+    "labels": lambda n: '[0]: "' + '", "' * (n // 4) + '";',
+    "many labels": lambda n: '[0]: "x";\t' * (n // 10),
+    "marks": lambda n: "[1] [IMG] [" + ", url: " * (n // 7) + "]",
+    "open marks": lambda n: "[1] [A] [x\n" * (n // 11),
+    "refs": lambda n: "- list [ref=e1]" + " [a=b]" * (n // 6) + " [",
+    "an open name": lambda n: '- list [ref=e1]\n- link "' + "\\" * n,
+    "quotes in a key": lambda n: "- list [ref=e1]\n- '" + "'" * n,
+    "tabs": lambda n: (
+        "Tab 0: a" + " | Tab 1: b" * (n // 11) + "\n\n[1] RootWebArea 'x' focused: True"
+    ),
+    "headers": lambda n: "# x\n" * (n // 4) + "RootWebArea 'x', focused",
+    "a line": lambda n: "x" * n,
+    "blanks": lambda n: "\n" * n,
+    "spaces": lambda n: " " * n + "[1] link 'x'",
+}
+
+
+def _seconds(text):
+    began = time.process_time()
+    try:
+        assert render_document(read_document(text)) == text
+    except TreeError as error:
+        assert len(str(error)) < 400
+    return time.process_time() - began
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_hostile_text_takes_linear_time(kind):
+    """Ten times the text may take 30 times the time: quadratic would be 100, and a busy machine is noisy."""
+    small = max(min(_seconds(HOSTILE[kind](40_000)) for _ in range(2)), 0.004)
+    assert _seconds(HOSTILE[kind](400_000)) < 30 * small
