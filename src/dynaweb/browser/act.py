@@ -5,11 +5,12 @@ is covered, outside every scrollable area, or gone.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import TypeAlias, cast
+from typing import cast
 
 from playwright.async_api import Error as PlaywrightError
 
+from dynaweb.browser.devices import BUTTONS, DEVICES, DRAG_STEPS, Do, press_key
+from dynaweb.browser.devices import Refusal as Refusal
 from dynaweb.browser.flatten import BidMap
 from dynaweb.browser.page import Gone, Json, LivePage, first_line
 from dynaweb.browser.scripts import FOCUS, POINT, PREPARE, SELECT
@@ -29,16 +30,11 @@ from dynaweb.records.action import (
 )
 from dynaweb.records.trajectory import Fault
 
-Refusal: TypeAlias = tuple[Fault, str]
-
-DRAG_STEPS = 8
 MODIFIERS = {"Alt": 1, "Control": 2, "ControlOrMeta": 2, "Meta": 4, "Shift": 8}
-BUTTONS = {"left": 1, "right": 2, "middle": 4}
-CLICKABLE = frozenset(BUTTONS)
 
 
 async def act(live: LivePage, action: Action, bids: BidMap) -> Refusal | None:
-    """Do it. Page-level actions (history, tabs, waiting) belong to the environment.
+    """Do it. Page-level actions (history, tabs, waiting) and uploads belong to the environment.
 
     Returns:
         Why the page did not let it happen; None when it did.
@@ -141,7 +137,9 @@ async def _fill(live: LivePage, action: Action, bids: BidMap) -> Refusal | None:
     if refusal is not None:
         return refusal
     if found.get("typed") and value:
-        await live.send("Input.insertText", {"text": value})
+        by_key = value[-1] if isinstance(action, Fill) and action.enable_autocomplete_menu else ""
+        await live.send("Input.insertText", {"text": value.removesuffix(by_key)})
+        await live.page.keyboard.type(by_key)
     elif found.get("typed") and not found.get("empty"):
         await live.page.keyboard.press("Delete")
     return None
@@ -165,16 +163,7 @@ async def _press(live: LivePage, action: Action, bids: BidMap) -> Refusal | None
     refusal = await _focus(live, action, bids)
     if refusal is not None:
         return refusal
-    try:
-        await live.page.keyboard.press(action.key_comb)
-    except PlaywrightError as error:
-        if "Unknown key" in str(error):
-            return (
-                Fault.MALFORMED,
-                f"there is no key {action.key_comb[:40]!r}; write Enter, Tab, a, Control+a",
-            )
-        raise
-    return None
+    return await press_key(live.page.keyboard.press, action.key_comb)
 
 
 async def _drag(live: LivePage, action: Action, bids: BidMap) -> Refusal | None:
@@ -207,8 +196,6 @@ async def _scroll(live: LivePage, action: Action, bids: BidMap) -> Refusal | Non
     return None
 
 
-Do: TypeAlias = Callable[[LivePage, Action, BidMap], Awaitable[Refusal | None]]
-
 TABLE: dict[type[Action], Do] = {
     Click: _click,
     Dblclick: _dblclick,
@@ -220,5 +207,6 @@ TABLE: dict[type[Action], Do] = {
     SelectOption: _select,
     DragAndDrop: _drag,
     Scroll: _scroll,
+    **DEVICES,
 }
 """Actions on the page itself; the rest is the environment's."""

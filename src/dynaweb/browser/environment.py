@@ -11,6 +11,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import TypeVar
 
 from playwright.async_api import Error as PlaywrightError
@@ -25,14 +26,17 @@ from dynaweb.browser.pages import PageServer, miniwob_root
 from dynaweb.browser.settle import settle
 from dynaweb.browser.site import Site, Standing
 from dynaweb.browser.tabs import Tabs
+from dynaweb.browser.upload import upload
 from dynaweb.contracts import StepResult
 from dynaweb.errors import BrowserError
 from dynaweb.records.action import (
     Action,
+    MouseUploadFile,
     Noop,
     ReportInfeasible,
     Scroll,
     SendMsgToUser,
+    UploadFile,
     print_action,
 )
 from dynaweb.records.observation import Observation
@@ -48,10 +52,17 @@ T = TypeVar("T")
 class BrowserEnvironment:
     """One place for one episode at a time; many of them share a browser."""
 
-    def __init__(self, pool: BrowserPool, site: Site) -> None:
-        """Start nothing yet; `reset` does."""
+    def __init__(self, pool: BrowserPool, site: Site, *, uploads: Path | None = None) -> None:
+        """Start nothing yet; `reset` does.
+
+        Args:
+            pool: the browser.
+            site: its tasks.
+            uploads: folder whose files the agent may give to a page; None switches uploads off.
+        """
         self._pool = pool
         self._site = site
+        self._uploads = uploads
         self._config = pool.config
         self._tabs: Tabs | None = None
         self._task = ""
@@ -130,7 +141,7 @@ class BrowserEnvironment:
         return replace(result, info={**result.info, "step_sec": time.perf_counter() - begun})
 
     async def _step(self, action: Action, tabs: Tabs, before: Observation) -> StepResult:
-        refusal = check_action(before, action)
+        refusal = check_action(before, action, uploads=self._uploads is not None)
         if refusal is not None:
             told = replace(before, last_action_error=refusal[1])
             return StepResult(observation=told, fault=refusal[0])
@@ -149,6 +160,9 @@ class BrowserEnvironment:
         if isinstance(action, Noop):
             floor = max(0, min(int(action.wait_ms), self._config.noop_cap_ms))
             refusal: Refusal | None = None
+        elif isinstance(action, UploadFile | MouseUploadFile):
+            assert self._uploads is not None  # the gate has passed
+            refusal = await upload(tabs.active, action, tabs.bids, self._uploads)
         elif type(action) in TABLE:
             refusal = await act(tabs.active, action, tabs.bids)
         else:
