@@ -155,6 +155,7 @@ LONG = 300
 NOT_PROMPTS = {
     "dataset/card.py": "template of a data card",
     "axtree/vocabulary.py": "list of common words",
+    "axtree/dialects/roles.py": "list of roles",
 }
 WORDS_LIVE_IN = ("prompts", "report", "cli")
 

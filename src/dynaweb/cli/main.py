@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dynaweb.cli import endings, exchange
+from dynaweb.cli import endings, exchange, inspecting
 from dynaweb.errors import UserError
 
 app = typer.Typer(
@@ -221,6 +221,7 @@ def version() -> None:
         ) from None
 
 
+app.command("inspect")(inspecting.inspect_command)
 app.command("import")(exchange.import_command)
 app.command("export")(exchange.export_command)
 

@@ -36,7 +36,7 @@ def read_trajectories(path: Path) -> tuple[Trajectory, ...]:
         raise StorageError(f"{path}: {error}") from error
 
 
-def _say(text: str) -> None:
+def say(text: str) -> None:
     """Print text from a page: nothing in it may steer the terminal."""
     print("".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text))
 
@@ -53,21 +53,21 @@ def show_trajectory(path: Path, index: int) -> None:
             f"{str(path)!r} holds {len(found)} trajectories, counted from 0: there is no {index}"
         )
     t = found[index]
-    _say(f"{t.trajectory_id}  ({index % len(found) + 1} of {len(found)})")
-    _say(
+    say(f"{t.trajectory_id}  ({index % len(found) + 1} of {len(found)})")
+    say(
         f"task     {t.task}, seed {t.seed}, {t.world} world, by {t.behaviour} {t.policy_version}".rstrip()
     )
-    _say(f"goal     {t.goal}")
+    say(f"goal     {t.goal}")
     for number, step in enumerate(t.steps, 1):
-        _say(f"\n--- step {number}\n{_page(step.observation)}")
+        say(f"\n--- step {number}\n{_page(step.observation)}")
         if step.thought:
-            _say(f"thought  {step.thought}")
-        _say(f"action   {print_action(step.action) if step.action else 'none'}")
+            say(f"thought  {step.thought}")
+        say(f"action   {print_action(step.action) if step.action else 'none'}")
         if step.fault:
-            _say(f"fault    {step.fault}")
+            say(f"fault    {step.fault}")
     if t.final is not None:
-        _say(f"\n--- end\n{_page(t.final)}")
-    _say(f"\noutcome  {t.outcome} ({t.reason}{': ' + t.detail if t.detail else ''})")
+        say(f"\n--- end\n{_page(t.final)}")
+    say(f"\noutcome  {t.outcome} ({t.reason}{': ' + t.detail if t.detail else ''})")
 
 
 def _page(observation: Observation) -> str:
