@@ -18,7 +18,7 @@ $(VENV)/.ready: pyproject.toml constraints.txt scripts/setup.sh
 demo: setup ## The whole loop at 8 tasks, with a report (under 20 minutes on 2 cores)
 	$(VENV)/bin/dynaweb demo --out $(OUT)/demo
 
-study: setup ## The proof at 25 tasks or more (up to 90 minutes on 2 cores)
+study: setup ## The proof at 25 tasks (up to 90 minutes on 2 cores)
 	$(VENV)/bin/dynaweb study --out $(OUT)/study
 
 smoke: setup ## Every stage, small, as CI runs it (under 3 minutes on 2 cores)

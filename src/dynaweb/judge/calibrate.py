@@ -18,6 +18,9 @@ from dynaweb.runs.atomic import read_json, write_json
 
 CALIBRATION_FILE = "judge.json"
 
+NOTHING_PASSES = math.nextafter(1.0, 2.0)
+"""An upper edge that no probability reaches."""
+
 LEAST = 3
 """A task with fewer failures shares the common upper edge, one with fewer successes the lower."""
 
@@ -39,6 +42,9 @@ class CalibrationConfig:
     """Of real failures, those it may call success, in [0, 1)."""
     false_negative_rate: float = 0.05
     """Of real successes, those it may call failure, in [0, 1); the rest of what is not sure is unknown."""
+    precision: float = 0.85
+    """Of what it calls success, at least this share is one, in [0, 1]. Where the agent mostly fails, few false
+    positives are still most of what is rewarded; a task without such a bar has no dreamed successes."""
 
     def __post_init__(self) -> None:
         for name in ("false_positive_rate", "false_negative_rate"):
@@ -46,6 +52,8 @@ class CalibrationConfig:
                 raise UserError(
                     f"calibration {name} {getattr(self, name)!r} is out of range: use 0 up to 1"
                 )
+        if not 0.0 <= self.precision <= 1.0:
+            raise UserError(f"calibration precision {self.precision!r} is out of range: use 0 to 1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,10 +72,11 @@ class Calibration:
 
 
 def calibrate(scored: Sequence[Scored], config: CalibrationConfig) -> Bar:
-    """The widest verdicts that keep both error rates.
+    """The widest verdicts that keep both error rates and the precision.
 
-    Success begins at the lowest probability that no more than the allowed share of failures reaches, and
-    failure ends at the highest that no more than the allowed share of successes stays below.
+    Success begins at the lowest probability that no more than the allowed share of failures reaches and
+    above which enough are successes; failure ends at the highest that no more than the allowed share of
+    successes stays below.
 
     Raises:
         UserError: no failures or no successes to set it on.
@@ -79,8 +88,7 @@ def calibrate(scored: Sequence[Scored], config: CalibrationConfig) -> Bar:
             f"a judge cannot be calibrated on {len(good)} successes and {len(bad)} failures: "
             "collect held-out attempts that end in both"
         )
-    scores = [s.score for s in scored]
-    return _ordered(_upper(bad, scores, config), _lower(good, scores, config))
+    return _ordered(_upper(bad, good, config), _lower(good, bad, config))
 
 
 def calibrate_tasks(scored: Sequence[Scored], config: CalibrationConfig) -> Calibration:
@@ -95,9 +103,8 @@ def calibrate_tasks(scored: Sequence[Scored], config: CalibrationConfig) -> Cali
         mine = [s for s in scored if s.task == task]
         bad = sorted((s.score for s in mine if not s.succeeded), reverse=True)
         good = sorted(s.score for s in mine if s.succeeded)
-        scores = [s.score for s in mine]
-        upper = _upper(bad, scores, config) if len(bad) >= LEAST else common.success
-        lower = _lower(good, scores, config) if len(good) >= LEAST else common.failure
+        upper = _upper(bad, good, config) if len(bad) >= LEAST else common.success
+        lower = _lower(good, bad, config) if len(good) >= LEAST else common.failure
         by_task[task] = _ordered(upper, lower)
     succeeded = sum(s.succeeded for s in scored)
     return Calibration(
@@ -105,18 +112,20 @@ def calibrate_tasks(scored: Sequence[Scored], config: CalibrationConfig) -> Cali
     )
 
 
-def _upper(bad: Sequence[float], scores: Sequence[float], config: CalibrationConfig) -> float:
-    """Just above the first failure that must not pass; `bad` falls."""
+def _upper(bad: Sequence[float], good: Sequence[float], config: CalibrationConfig) -> float:
+    """Lowest success that may pass, with a margin below; above 1 when none may. `bad` falls, `good` rises."""
     limit = bad[math.floor(config.false_positive_rate * len(bad))]
-    return _between(
-        limit, min((s for s in scores if s > limit), default=math.nextafter(limit, 2.0))
-    )
+    for i, score in enumerate(good):
+        passed, wrong = len(good) - i, sum(s >= score for s in bad)
+        if score > limit and passed >= config.precision * (passed + wrong):
+            return _between(max(s for s in bad if s < score), score)
+    return NOTHING_PASSES
 
 
-def _lower(good: Sequence[float], scores: Sequence[float], config: CalibrationConfig) -> float:
-    """Just below the first success that must not be lost; `good` rises."""
+def _lower(good: Sequence[float], bad: Sequence[float], config: CalibrationConfig) -> float:
+    """Lowest success that must not be lost, with a margin below. `good` rises."""
     limit = good[math.floor(config.false_negative_rate * len(good))]
-    return _between(max((s for s in scores if s < limit), default=limit), limit)
+    return _between(max((s for s in bad if s < limit), default=limit), limit)
 
 
 def _between(low: float, high: float) -> float:

@@ -39,6 +39,8 @@ GRAMMAR = frozenset(
         "act",
         "change",
         "verdict",
+        "missing",
+        "extra",
         "success",
         "failure",
         "none",

@@ -8,6 +8,7 @@ from dynaweb.bench.results import FidelityReport, JudgeReport, ReplayReport
 from dynaweb.evaluate.results import RESULTS_FILE, EvaluationResults
 from dynaweb.evaluate.statistics import Rate, wilson
 from dynaweb.evaluate.store import read_record, write_record
+from dynaweb.recipes.config import EVALUATION_SEEDS_FROM, EvaluationConfig
 from dynaweb.recipes.proof import DYNAWEB
 from dynaweb.recipes.stage import Run
 from dynaweb.records.trajectory import Outcome, Trajectory
@@ -18,6 +19,7 @@ REPORT = "report.html"
 WANTED_FIDELITY = 0.85
 WANTED_FALSE_POSITIVES = 0.10
 WANTED_FAILURES = 200
+PROOF_EPISODES = 20
 
 
 def close(run: Run, data: Sequence[Trajectory]) -> Path:
@@ -55,7 +57,7 @@ def summary(run: Run, data: Sequence[Trajectory]) -> Summary:
         drops=_drops(run),
         stages=tuple(StageTime(stage=s, seconds=d.seconds) for s, d in run.results.items()),
         shortfalls=_shortfalls(run, replays),
-        is_demonstration=run.config.evaluation.episodes < 20,
+        is_demonstration=_is_demonstration(run.config.evaluation),
         precision_bar=run.config.gspo.audit.bar,
         notes={
             "fidelity": "The first agent's and an erring expert's real steps on pages nothing was trained on. "
@@ -65,6 +67,11 @@ def summary(run: Run, data: Sequence[Trajectory]) -> Summary:
             "replays": "Dreams of the trained agent, their actions done again in Chromium.",
         },
     )
+
+
+def _is_demonstration(how: EvaluationConfig) -> bool:
+    """Few pages, or pages that trials may look at again and again: nothing is claimed from it."""
+    return how.episodes < PROOF_EPISODES or how.first_seed < EVALUATION_SEEDS_FROM
 
 
 def _data(data: Sequence[Trajectory]) -> tuple[DataRow, ...]:

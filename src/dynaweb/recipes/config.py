@@ -25,6 +25,9 @@ MOST_PAGES = 5_000
 EVALUATION_SEEDS_FROM = 1_000_000
 """Page seeds from here on are for evaluation alone."""
 
+VALIDATION_SEEDS_FROM = 60_000
+"""Page seeds from here on are for trials: no stage trains on them, and no result is claimed from them."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataConfig:
@@ -67,12 +70,19 @@ class PolicyConfig:
     """Shape of the agent and of the world model."""
     fit: FitConfig = field(default_factory=lambda: FitConfig(epochs=12.0))
     """Supervised training on the demonstrations."""
+    own_epochs: float = 0.0
+    """Passes over demonstrations and the first agent's own real successes before it dreams; 0 for none (ours:
+    the attempts were made for the world model, and no arm should leave lying what it has paid for)."""
     pointers: bool = True
     """Point at names instead of spelling them (`prompts.pointers`): for models that cannot copy yet."""
     lexicon: LexiconConfig = field(default_factory=LexiconConfig)
     """How names are told from words when `pointers` is on."""
     renamed_copies: int = 0
     """Copies of every demonstration under other names (`axtree.rename`); of use without pointers."""
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.own_epochs <= 1000.0:
+            raise UserError(f"policy own_epochs {self.own_epochs!r} is out of range: use 0 to 1000")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,10 +105,20 @@ class EvaluationConfig:
 
     episodes: int = 20
     """Unseen pages for each task, the same for every arm."""
+    first_seed: int = EVALUATION_SEEDS_FROM
+    """Seed of the first of them. Trials that choose settings use 60000: pages that are looked at more than
+    once prove nothing."""
     max_steps: int = 10
     """Actions an attempt may take."""
     statistics: StatisticsConfig = field(default_factory=StatisticsConfig)
     """Intervals."""
+
+    def __post_init__(self) -> None:
+        if self.first_seed < VALIDATION_SEEDS_FROM:
+            raise UserError(
+                f"evaluation first_seed {self.first_seed!r} is among the pages that a run learns from: "
+                f"use {VALIDATION_SEEDS_FROM} or more"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

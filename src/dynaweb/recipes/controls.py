@@ -14,17 +14,19 @@ from dynaweb.records.trajectory import Behaviour, Trajectory
 
 SFT_MORE = "sft_more"
 FILTERED = "filtered_bc"
+OWN = "sft_own"
 
 
 def matched_steps(run: Run) -> int:
-    """Optimiser steps that take as long as world model and dreams took, by the first agent's pace.
+    """Optimiser steps that take as long as DynaWeb's trainings took, by the first agent's pace.
 
     Fixed before a control is trained, from times that are on disk by then.
     """
     if not run.config.controls.match_time:
         return run.config.controls.steps
     pace = run.seconds("sft") / max(run.number("sft", "steps"), 1)
-    spent = run.seconds("world") + run.seconds("gspo")
+    own = run.seconds(OWN) if run.config.policy.own_epochs else 0.0
+    spent = run.seconds("world") + own + run.seconds("gspo")
     return max(1, round(spent / pace))
 
 

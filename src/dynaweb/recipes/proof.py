@@ -10,7 +10,7 @@ from dynaweb.contracts import Agent
 from dynaweb.evaluate.plan import Comparison, EvaluationPlan, plan_hash, save_plan
 from dynaweb.evaluate.run import run_evaluation
 from dynaweb.recipes.collecting import FIRST_AGENT
-from dynaweb.recipes.config import EVALUATION_SEEDS_FROM, RecipeConfig
+from dynaweb.recipes.config import RecipeConfig
 from dynaweb.recipes.controls import FILTERED, SFT_MORE
 from dynaweb.recipes.policy import load_agent
 from dynaweb.recipes.stage import Run
@@ -23,7 +23,7 @@ def evaluation_plan(config: RecipeConfig) -> EvaluationPlan:
     how = config.evaluation
     return EvaluationPlan(
         tasks=config.tasks,
-        seeds=tuple(range(EVALUATION_SEEDS_FROM, EVALUATION_SEEDS_FROM + how.episodes)),
+        seeds=tuple(range(how.first_seed, how.first_seed + how.episodes)),
         arms=(FIRST_AGENT, SFT_MORE, FILTERED, DYNAWEB),
         comparisons=(
             Comparison(treatment=DYNAWEB, control=SFT_MORE, primary=True),

@@ -3,13 +3,14 @@
 Calling it again on the same folder goes on where it stopped; finished stages are not done again.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from dynaweb.recipes import collecting, controls, dreaming, proof, worldly
 from dynaweb.recipes.closing import close
 from dynaweb.recipes.config import MAY_DIFFER, RecipeConfig
-from dynaweb.recipes.policy import learn_tokenizer, train_policy
+from dynaweb.recipes.policy import learn_tokenizer, only_successes, train_policy
 from dynaweb.recipes.stage import Run
 from dynaweb.records.trajectory import Trajectory
 from dynaweb.runs.folder import RunFolder
@@ -50,7 +51,8 @@ def run_whole(
         real = [*shown, *explored, *own]
         world = worldly.train_imagination(run, real, policy)
         worldly.measure_imagination(run, world, real, unseen)
-        dreamer = dreaming.train_in_dreams(run, policy, world, [*shown, *own])
+        begun = own_successes(run, policy, shown, own)
+        dreamer = dreaming.train_in_dreams(run, begun, world, [*shown, *own])
         dreaming.audit_policy(run, dreamer, world, [*shown, *own])
         more = controls.train_more(run, policy, shown)
         filtered = controls.filtered_attempts(run, policy, own)
@@ -94,3 +96,33 @@ def first_agent(run: Run, shown: list[Trajectory], explored: list[Trajectory]) -
 
     run.stage("sft", {"words": words, "policy": config.policy, "seed": config.seed}, train)
     return run.path("sft")
+
+
+def own_successes(
+    run: Run, policy: Path, shown: Sequence[Trajectory], own: Sequence[Trajectory]
+) -> Path:
+    """Where dreaming begins: the first agent, trained on with what it did well in the real web."""
+    config = run.config
+    if not config.policy.own_epochs:
+        return policy
+    learnt = [*shown, *only_successes(own)]
+    inputs = {
+        "policy": run.made(policy),
+        "epochs": config.policy.own_epochs,
+        "attempts": sorted(t.trajectory_id for t in learnt),
+    }
+
+    def train(folder: Path) -> Mapping[str, object]:
+        return train_policy(
+            learnt,
+            folder,
+            words=policy,
+            how=replace(config.policy.fit, epochs=config.policy.own_epochs),
+            config=config,
+            progress=run.progress,
+            stage=controls.OWN,
+            begin=policy,
+        )
+
+    run.stage(controls.OWN, inputs, train)
+    return run.path(controls.OWN)

@@ -31,12 +31,15 @@ class ExamplesConfig:
     """Put the goal into the prompt; off by default, see `prompts.predict`."""
     cap: int = 400
     """Most different examples of one (task, kind of action, kind of change)."""
+    plain_cap: int = 400
+    """The same for the answers that are one word, `none` and `end`: most steps, and little to learn."""
     max_change_chars: int = 1500
     """Longer changes are left out: a small model can't write them."""
 
     def __post_init__(self) -> None:
-        if self.cap < 1:
-            raise UserError(f"cap {self.cap!r} is out of range: use 1 or more")
+        for name in ("cap", "plain_cap"):
+            if getattr(self, name) < 1:
+                raise UserError(f"{name} {getattr(self, name)!r} is out of range: use 1 or more")
         if self.max_change_chars < 16:
             raise UserError(
                 f"max_change_chars {self.max_change_chars!r} is out of range: use 16 or more"
@@ -93,7 +96,7 @@ def world_examples(
                 counts[said] += 1
             else:
                 dropped[said] += 1
-    kept = _capped(counts, config.cap, seed)
+    kept = _capped(counts, config, seed)
     for said in counts.keys() - kept:
         dropped["capped"] += counts[said]
     answers: Counter[str] = Counter()
@@ -158,13 +161,15 @@ def _gives(ruled: Ruled, known: Known, completion: str) -> bool:
     return equal_as_shown(page, known.next_page, ruled.page)
 
 
-def _capped(counts: Counter[_Said], cap: int, seed: int) -> set[_Said]:
-    """At most `cap` examples of a kind; which ones is a hash, so that order does not matter."""
+def _capped(counts: Counter[_Said], config: ExamplesConfig, seed: int) -> set[_Said]:
+    """At most so many examples of a kind; which ones is a hash, so that order does not matter."""
     groups: dict[tuple[str, str, DeltaKind], list[_Said]] = defaultdict(list)
     for said in counts:
         groups[said.task, said.action, said.kind].append(said)
     kept: set[_Said] = set()
-    for alike in groups.values():
+    for (_, _, kind), alike in groups.items():
+        plain = kind in (DeltaKind.NONE, DeltaKind.TERMINAL)
+        cap = config.plain_cap if plain else config.cap
         alike.sort(key=lambda s: derive_seed(seed, "cap", s.prompt, s.completion))
         kept.update(alike[:cap])
     return kept
