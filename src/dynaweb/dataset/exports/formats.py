@@ -12,3 +12,7 @@ class ExportFormat(StrEnum):
     """TRL: rows with `prompt` and `completion`."""
     SHAREGPT = "sharegpt"
     """LlamaFactory: `conversations`, and the `dataset_info.json` that tells where they are."""
+    ATIF = "atif"
+    """Agent Trajectory Interchange Format 1.7, one trajectory a line."""
+    SESSION_TRACE = "session-trace"
+    """The Hub's Session Trace Simple Format, one file for each trajectory."""

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import assert_never
 
+from dynaweb.dataset.exports.atif import atif_document
 from dynaweb.dataset.exports.chat import DATASET_INFO, FILE, chat_row
 from dynaweb.dataset.exports.formats import ExportFormat
+from dynaweb.dataset.exports.sessiontrace import file_name, trace_lines
 from dynaweb.dataset.imports.tally import Tally
 from dynaweb.dataset.policy import step_examples
 from dynaweb.dataset.surrogates import clean_json
@@ -47,6 +49,16 @@ def export(trajectories: Iterable[Trajectory], wish: ExportWish) -> Tally:
             _write_rows(wish.out / FILE, _chat_rows(licensed, wish, tally), tally)
             if wish.format is ExportFormat.SHAREGPT:
                 write_json(wish.out / "dataset_info.json", DATASET_INFO)
+        case ExportFormat.ATIF:
+            _write_rows(
+                wish.out / "trajectories.jsonl",
+                map(atif_document, _counted(licensed, tally)),
+                tally,
+            )
+        case ExportFormat.SESSION_TRACE:
+            for number, trajectory in enumerate(_counted(licensed, tally)):
+                path = wish.out / file_name(trajectory, number)
+                _write_rows(path, trace_lines(trajectory), tally)
         case _:
             assert_never(wish.format)
     return tally
@@ -89,6 +101,22 @@ def _chat_rows(
                 tally.steps += 1
                 yield chat_row(example, wish.format)
         tally.trajectories += tally.steps > before
+
+
+def _counted(trajectories: Iterable[Trajectory], tally: Tally) -> Iterator[Trajectory]:
+    for trajectory in trajectories:
+        tally.trajectories += 1
+        tally.steps += len(trajectory.steps)
+        tally.note(
+            "token ids of the sampler are left out",
+            trajectory.trajectory_id,
+            _generations(trajectory),
+        )
+        yield trajectory
+
+
+def _generations(trajectory: Trajectory) -> int:
+    return sum(len(step.generations) for step in trajectory.steps)
 
 
 def _write_rows(path: Path, rows: Iterable[dict[str, object]], tally: Tally) -> None:

@@ -1,36 +1,76 @@
-"""Which tool wrote a file: told by its first row, never by its name alone."""
+"""Which tool wrote a file: told by how it begins and by its first row's keys, never by its name alone."""
 
+import re
 from itertools import islice
 from pathlib import Path
 
+from dynaweb.dataset.imports.browsergym import refuse_folder
 from dynaweb.dataset.imports.formats import Format
-from dynaweb.dataset.imports.rows import read_rows
+from dynaweb.dataset.imports.rows import open_source, read_document, read_rows
 from dynaweb.dataset.imports.tally import Tally
+from dynaweb.dataset.imports.webarena_html import MARK
 from dynaweb.errors import UserError
 
 _KEYS: tuple[tuple[frozenset[str], Format], ...] = (
     (frozenset({"schema_version", "record"}), Format.DYNAWEB),
+    (frozenset({"schema_version", "agent", "steps"}), Format.ATIF_LINES),
     (frozenset({"task_id", "intent_template_id", "steps"}), Format.WEBARENA_TRACES),
+    (frozenset({"step_data", "traj_data"}), Format.GOBROWSE),
+    (frozenset({"task_name", "messages"}), Format.NNETNAV),
+    (frozenset({"task_name", "prompt", "output"}), Format.NNETNAV),
+    (frozenset({"task_name", "steps"}), Format.BROWSERGYM),
+    (frozenset({"obs", "action", "reward"}), Format.BROWSERGYM),
+    (frozenset({"role", "content"}), Format.WEBVOYAGER),
 )
 """Keys of a row that only one tool writes together."""
+
+_SUMMARY = frozenset({"n_steps", "cum_reward"})
+"""BrowserGym's summary_info.json, which holds no steps."""
+_LOOKED_AT = 1 << 16
+_PICKLE = re.compile(rb"\x80[\x02-\x05]")
 
 
 def detect(path: Path) -> Format:
     """The format of a file.
 
     Raises:
-        UserError: no such file, or no tool we know wrote it. StorageError: it cannot be read.
+        UserError: no such file, no tool we know wrote it, or it is a pickle. StorageError: it cannot be read.
     """
+    if path.is_dir():
+        refuse_folder(path)
+    with open_source(path) as file:
+        head = file.read(_LOOKED_AT)
+    if _PICKLE.match(head):
+        refuse_folder(path)
+    begin = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if MARK.encode() in head and begin.startswith(b"<"):
+        return Format.WEBARENA_HTML
+    if begin.startswith(b"[") or begin.startswith(b"{\n") or begin.startswith(b"{\r\n"):
+        return _of_document(path)
     tally = Tally()
     for row in islice(read_rows(path, tally, skip_damaged=True), 1):
-        keys = frozenset(row.fields)
-        for wanted, found in _KEYS:
-            if wanted <= keys:
-                return found
-        raise UserError(
-            f"{str(path)!r} has rows with {', '.join(sorted(keys)[:8])}: no format we know; name it with --format ({', '.join(Format)})"
-        )
+        return _known(path, frozenset(row.fields))
     raise UserError(f"{str(path)!r} holds nothing to import: {_why(tally)}")
+
+
+def _of_document(path: Path) -> Format:
+    value = read_document(path)
+    first = next(iter(value), None) if isinstance(value, list) else value
+    if not isinstance(first, dict):
+        raise UserError(f"{str(path)!r} holds nothing to import: its first entry is no JSON object")
+    found = _known(path, frozenset(first))
+    return Format.ATIF if found is Format.ATIF_LINES else found
+
+
+def _known(path: Path, keys: frozenset[str]) -> Format:
+    for wanted, found in _KEYS:
+        if wanted <= keys:
+            return found
+    if keys >= _SUMMARY:
+        refuse_folder(path)
+    raise UserError(
+        f"{str(path)!r} has rows with {', '.join(sorted(keys)[:8])}: no format we know; name it with --format ({', '.join(Format)})"
+    )
 
 
 def _why(tally: Tally) -> str:

@@ -8,3 +8,13 @@ class Format(StrEnum):
 
     DYNAWEB = "dynaweb"
     WEBARENA_TRACES = "webarena-traces"
+    WEBARENA_HTML = "webarena-html"
+    NNETNAV = "nnetnav"
+    GOBROWSE = "go-browse"
+    BROWSERGYM = "browsergym"
+    """Steps as JSON; folders of pickles are refused."""
+    WEBVOYAGER = "webvoyager"
+    ATIF = "atif"
+    """One document a file."""
+    ATIF_LINES = "atif-lines"
+    """One document a line."""

@@ -4,11 +4,15 @@ import re
 from dataclasses import dataclass, replace
 
 from dynaweb.agent.reply import read_reply
+from dynaweb.axtree.apply import apply
 from dynaweb.axtree.tree import read_line, unquote
 from dynaweb.dataset.imports.tally import Tally
-from dynaweb.records.action import Action, ReportInfeasible, SendMsgToUser
+from dynaweb.errors import ActionError, DeltaError
+from dynaweb.records.action import Action, Fill, ReportInfeasible, SendMsgToUser
+from dynaweb.records.delta import Delta, DeltaKind, Updated
 from dynaweb.records.observation import Observation
 from dynaweb.records.trajectory import Behaviour, Fault, Outcome, Reason, Step, Trajectory, World
+from dynaweb.records.webarena import read_webarena
 
 _TITLE = re.compile(r"^(?:\[\w+\] )?RootWebArea ('(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\")")
 _FLAG = ", focused"
@@ -68,6 +72,14 @@ def trajectory(attempt: Attempt, known: Provenance) -> Trajectory:
     )
 
 
+_TABS = re.compile(r"\A\s*Tab \d+(?: \(current\))?: [^\n]*\n(?:\s*\n)?")
+
+
+def without_tabs(text: str) -> str:
+    """A tree without WebArena's line of open tabs above it; their addresses are not recorded."""
+    return _TABS.sub("", text).rstrip()
+
+
 def page(url: str, tree: str, *, title: str | None = None, error: str = "") -> Observation:
     """An observation; title and focus are read from the tree where it tells them."""
     found = _TITLE.match(tree)
@@ -88,6 +100,60 @@ def _focused(tree: str) -> str | None:
         if node is not None and node.bid is not None and node.attr("focused"):
             return node.bid
     return None
+
+
+_FENCED = re.compile(r"`{1,4}([^`]+)`{1,4}")
+
+
+def id_call(reply: str) -> str:
+    """The call in a reply of WebArena's agents: its last fence, or nothing."""
+    fences = _FENCED.findall(reply)
+    return fences[-1].strip() if fences else ""
+
+
+def id_steps(
+    observation: Observation, thought: str, call: str, tally: Tally, where: str
+) -> tuple[Step, ...]:
+    """`step` for a call in WebArena's id grammar."""
+    try:
+        actions = read_webarena(call)
+    except ActionError:
+        return (step(observation, thought, call, tally, where),)
+    return action_steps(observation, thought, actions, tally, where)
+
+
+def action_steps(
+    observation: Observation,
+    thought: str,
+    actions: tuple[Action, ...],
+    tally: Tally,
+    where: str,
+) -> tuple[Step, ...]:
+    """A step for each action of one call: two where it typed and pressed Enter.
+
+    No file holds the page between the two: it is the page before, with the text where its field is found.
+    """
+    first, *others = actions
+    steps = [Step(observation=observation, thought=thought, action=first)]
+    for action in others:
+        if isinstance(first, Fill):
+            tally.note(
+                "type with Enter became fill and press, with a page between that no file holds",
+                where,
+            )
+        steps.append(Step(observation=filled(observation, first), action=action))
+    return tuple(steps)
+
+
+def filled(observation: Observation, action: Action) -> Observation:
+    """The page with the typed text in its field; as it was where the field is not found."""
+    if not isinstance(action, Fill):
+        return observation
+    typed = Updated(ref=action.bid, set=(("value", action.value),))
+    try:
+        return apply(observation, action, Delta(kind=DeltaKind.LOCAL, updated=(typed,)))
+    except DeltaError:
+        return observation
 
 
 def step(observation: Observation, thought: str, call: str, tally: Tally, where: str) -> Step:

@@ -6,12 +6,18 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import assert_never
 
+from dynaweb.dataset.imports.atif import read_atif
+from dynaweb.dataset.imports.browsergym import read_browsergym, refuse_folder
 from dynaweb.dataset.imports.detect import detect
 from dynaweb.dataset.imports.formats import Format
+from dynaweb.dataset.imports.gobrowse import read_gobrowse
+from dynaweb.dataset.imports.nnetnav import read_nnetnav
 from dynaweb.dataset.imports.own import read_own
 from dynaweb.dataset.imports.recorded import Provenance
 from dynaweb.dataset.imports.tally import Tally
+from dynaweb.dataset.imports.webarena_html import read_webarena_html
 from dynaweb.dataset.imports.webarena_traces import read_webarena_traces
+from dynaweb.dataset.imports.webvoyager import read_webvoyager_chat
 from dynaweb.errors import UserError
 from dynaweb.records.codec import dump
 from dynaweb.records.trajectory import Trajectory
@@ -44,6 +50,19 @@ def read_trajectories(
             return read_own(path, known, tally, skip_damaged=skip_damaged)
         case Format.WEBARENA_TRACES:
             return read_webarena_traces(path, known, tally, skip_damaged=skip_damaged)
+        case Format.WEBARENA_HTML:
+            return read_webarena_html(path, known, tally)
+        case Format.NNETNAV:
+            return read_nnetnav(path, known, tally, skip_damaged=skip_damaged)
+        case Format.GOBROWSE:
+            return read_gobrowse(path, known, tally, skip_damaged=skip_damaged)
+        case Format.BROWSERGYM:
+            return read_browsergym(path, known, tally, skip_damaged=skip_damaged)
+        case Format.WEBVOYAGER:
+            return read_webvoyager_chat(path, known, tally)
+        case Format.ATIF | Format.ATIF_LINES:
+            whole = kind is Format.ATIF
+            return read_atif(path, known, tally, whole=whole, skip_damaged=skip_damaged)
         case _:
             assert_never(kind)
 
@@ -95,6 +114,8 @@ def _asked(wish: ImportWish) -> dict[str, object]:
 
 
 def _digest(path: Path) -> str:
+    if path.is_dir():
+        refuse_folder(path)
     if not path.is_file():
         raise UserError(f"no file {str(path)!r} to import")
     with path.open("rb") as file:

@@ -1,0 +1,218 @@
+"""ATIF trajectories (Harbor, NeMo, neulab/adp-v2): one object a file or a line; ours come back as they were.
+
+Of other tools' we take the goal (first user step), and for each agent step its thought, its first tool call and the page seen
+before it: the content of the observation before, or of the system or user step before. Pages are whatever text the tool recorded.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypeAlias
+
+from pydantic import BaseModel, ConfigDict
+
+from dynaweb.dataset.exports.atif import EXTRA
+from dynaweb.dataset.imports.recorded import Attempt, Provenance, ending, page, step, trajectory
+from dynaweb.dataset.imports.rows import Row, as_row, checked, read_document, read_rows
+from dynaweb.dataset.imports.tally import Tally
+from dynaweb.errors import ActionError, StorageError
+from dynaweb.records.actioncode import KIND, decode_action
+from dynaweb.records.fieldcodec import codec_for
+from dynaweb.records.observation import Observation
+from dynaweb.records.trajectory import Outcome, Reason, Step, Trajectory
+
+
+class Part(BaseModel):
+    """A piece of content; pictures have no text."""
+
+    type: str = "text"
+    text: str | None = None
+
+
+Content: TypeAlias = str | list[Part] | None
+
+
+class Result(BaseModel):
+    """What one call gave."""
+
+    content: Content = None
+
+
+class Seen(BaseModel):
+    """What the calls of a step gave."""
+
+    results: list[Result] = []
+
+
+class Call(BaseModel):
+    """One tool call."""
+
+    function_name: str
+    arguments: dict[str, object] = {}
+
+
+class AtifStep(BaseModel):
+    """One step of anybody."""
+
+    step_id: int
+    source: str
+    message: Content = ""
+    reasoning_content: str | None = None
+    tool_calls: list[Call] | None = None
+    observation: Seen | None = None
+    extra: dict[str, object] | None = None
+
+
+class Agent(BaseModel):
+    """Who acted."""
+
+    name: str
+    model_name: str | None = None
+
+
+class AtifDocument(BaseModel):
+    """One trajectory."""
+
+    model_config = ConfigDict(extra="ignore")
+    schema_version: str
+    steps: list[object]
+    agent: Agent
+    session_id: str | None = None
+    trajectory_id: str | None = None
+    extra: dict[str, object] | None = None
+
+
+def read_atif(
+    path: Path, known: Provenance, tally: Tally, *, whole: bool, skip_damaged: bool = False
+) -> Iterator[Trajectory]:
+    """The trajectories of a file: one JSON document if `whole`, else one a line."""
+    rows: Iterator[Row | None] = read_rows(path, tally, skip_damaged=skip_damaged)
+    if whole:
+        tally.rows += 1
+        rows = iter([as_row(read_document(path), path.name, tally)])
+    for row in rows:
+        found = checked(AtifDocument, row, tally, "document") if row is not None else None
+        if row is None or found is None:
+            continue
+        steps = _valid_steps(found, row.where, tally)
+        try:
+            made = _ours(found, steps, row.where) or _theirs(found, steps, row.where, tally)
+        except StorageError as error:
+            tally.drop("document of ours that was changed", str(error))
+            continue
+        if made is None:
+            tally.drop("document without a step of the agent", row.where)
+        else:
+            yield made if isinstance(made, Trajectory) else trajectory(made, known)
+
+
+def _valid_steps(found: AtifDocument, where: str, tally: Tally) -> list[AtifStep]:
+    """Steps whose ids count from 1; the rest, from the first that breaks it, is counted."""
+    steps: list[AtifStep] = []
+    for number, value in enumerate(found.steps, start=1):
+        place = f"{where} step {number}"
+        row = as_row(value, place, tally, maybe_lone=False)
+        valid = checked(AtifStep, row, tally, "step") if row is not None else None
+        if valid is not None and valid.step_id != number:
+            tally.drop("step_id does not count from 1", f"{place}: {valid.step_id}")
+            valid = None
+        if valid is None:
+            tally.drop("step after an invalid one", place, len(found.steps) - number)
+            break
+        steps.append(valid)
+    return steps
+
+
+def _ours(found: AtifDocument, steps: list[AtifStep], where: str) -> Trajectory | None:
+    """The trajectory that `exports.atif` wrote; None when it did not, or steps are missing."""
+    told = (found.extra or {}).get(EXTRA)
+    if not isinstance(told, dict) or len(steps) != len(found.steps) or not steps:
+        return None
+    acted = [s for s in steps if s.source == "agent"]
+    pages = [_page(_text(s.message), _own(s)) for s in steps if s.source == "system"]
+    pages += [_page(_seen(s), _own(s).get("next")) for s in acted]
+    made: dict[str, object] = {
+        **told,
+        "trajectory_id": found.trajectory_id,
+        "goal": steps[0].message,
+        "steps": [
+            {"observation": seen, "thought": s.reasoning_content or "", **_without_next(s)}
+            for s, seen in zip(acted, pages, strict=False)
+        ],
+    }
+    if acted and pages[-1] is not None:
+        made["final"] = pages[-1]
+    trajectory = codec_for(Trajectory).decode(made, where)
+    assert isinstance(trajectory, Trajectory)
+    return trajectory
+
+
+def _own(step: AtifStep) -> dict[str, object]:
+    own = (step.extra or {}).get(EXTRA)
+    return own if isinstance(own, dict) else {}
+
+
+def _without_next(step: AtifStep) -> dict[str, object]:
+    return {k: v for k, v in _own(step).items() if k != "next"}
+
+
+def _page(tree: str, beside: object) -> dict[str, object] | None:
+    return {**beside, "tree": tree} if isinstance(beside, dict) else None
+
+
+def _theirs(found: AtifDocument, steps: list[AtifStep], where: str, tally: Tally) -> Attempt | None:
+    """Any other tool's trajectory; None when no agent acts in it."""
+    goal, before = "", ""
+    made: list[Step] = []
+    for s in steps:
+        place = f"{where} step {s.step_id}"
+        if s.source == "agent":
+            tally.note("page is not recorded", place, int(not before))
+            made.append(_acted(s, page("", before), tally, place))
+        elif s.source == "user" and not goal:
+            goal = _text(s.message)
+        else:
+            before = _text(s.message)
+        if s.observation is not None:
+            before = _seen(s)
+    if not made:
+        return None
+    answered = ending(made[-1].action) is Reason.ANSWERED
+    last = steps[-1]
+    return Attempt(
+        trajectory_id=found.trajectory_id or found.session_id or where,
+        task=f"atif.{found.session_id or where}",
+        goal=goal,
+        steps=tuple(made),
+        final=page("", before) if last.source == "agent" and last.observation is not None else None,
+        outcome=Outcome.UNKNOWN,
+        reason=Reason.ANSWERED if answered else Reason.OUT_OF_STEPS,
+        detail="ATIF holds no verdict",
+        policy=found.agent.model_name or found.agent.name,
+    )
+
+
+def _acted(s: AtifStep, seen: Observation, tally: Tally, where: str) -> Step:
+    thought = s.reasoning_content or _text(s.message)
+    calls = s.tool_calls or []
+    tally.note("second tool call of a step is left out", where, max(len(calls) - 1, 0))
+    if not calls:
+        return step(seen, thought, "", tally, where)
+    call = calls[0]
+    try:
+        action = decode_action({KIND: call.function_name, **call.arguments})
+    except ActionError:
+        words = f"{call.function_name}({json.dumps(call.arguments)})"
+        return step(seen, thought, words, tally, where)
+    return Step(observation=seen, thought=thought, action=action)
+
+
+def _seen(s: AtifStep) -> str:
+    results = s.observation.results if s.observation is not None else []
+    return "\n".join(_text(r.content) for r in results)
+
+
+def _text(content: Content) -> str:
+    if isinstance(content, list):
+        return "\n".join(part.text or "" for part in content)
+    return content or ""
