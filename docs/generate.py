@@ -19,6 +19,7 @@ from dynaweb.cli.settings import settings_of
 from dynaweb.evaluate.results import ArmResult
 from dynaweb.evaluate.statistics import PairedDifference, Rate, Tally
 from dynaweb.recipes.presets import PRESETS
+from dynaweb.records.action import Action
 from dynaweb.records.codec import SCHEMA_VERSION, STORED
 from dynaweb.runs.folder import plain
 from dynaweb.train.metrics import FitRow
@@ -63,7 +64,7 @@ def _type(annotation: object) -> str:
     if not isinstance(annotation, type):
         text = str(annotation)
     return (
-        re.sub(r"\b[a-z_]+(\.[a-z_]+)*\.(?=[A-Z])", "", text)
+        re.sub(r"\b[a-z_]+(\.[a-z_]+)*\.(?=[A-Z])", "", text.replace(str(Action), "Action"))
         .replace("|", "\\|")
         .replace("<class '", "")
         .replace("'>", "")
@@ -98,7 +99,7 @@ def records_page() -> str:
         "and log-probabilities are packed (`dynaweb.records.packing`). A line of an older version is migrated when it is read; one of "
         f"a newer version is refused. Stored: {', '.join(f'`{n}`' for n in STORED)}.",
     ]
-    for module in ("observation", "action", "trajectory", "delta"):
+    for module in ("observation", "primitives", "action", "trajectory", "delta"):
         parts.append(f"## {module}")
         code = importlib.import_module(f"dynaweb.records.{module}")
         parts.append(inspect.cleandoc(code.__doc__ or ""))

@@ -1,15 +1,18 @@
-"""`dynaweb inspect`: what a file is, what is odd about it, and the file printed well. Trees of any dialect."""
+"""`dynaweb inspect`: what a file is, what is odd about it, and the file printed well. Trees of any dialect; replies."""
 
 import json
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from dynaweb.agent.reply import read_reply
 from dynaweb.axtree.dialects.common import common_tree
 from dynaweb.axtree.dialects.document import Document, repeated_bids
 from dynaweb.axtree.dialects.read import read_document, render_document
-from dynaweb.axtree.tree import render_tree
+from dynaweb.axtree.tree import Node, render_tree
+from dynaweb.cli.replying import reply_facts, reply_summary
 from dynaweb.cli.showing import say
 from dynaweb.errors import TreeError, UserError
 
@@ -17,20 +20,57 @@ MAX_SHOWN = 20
 """Odd lines that are printed one by one; `--json` has them all."""
 
 
+class Content(StrEnum):
+    """What a file may hold."""
+
+    AUTO = "auto"
+    TREE = "tree"
+    REPLY = "reply"
+
+
 def inspect_command(
-    file: Annotated[Path, typer.Argument(help="A file with one accessibility tree.")],
+    file: Annotated[
+        Path, typer.Argument(help="A file with one accessibility tree, or one reply of a model.")
+    ],
+    content: Annotated[
+        Content, typer.Option("--as", help="What the file holds; found out by default.")
+    ] = Content.AUTO,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
 ) -> None:
-    """Say what an accessibility tree is written in and what is odd about it, and print it well."""
+    """Say what an accessibility tree or a reply is written in and what is odd about it, and print it well."""
     text = read_text(file)
-    try:
-        document = read_document(text)
-    except TreeError as error:
-        raise UserError(f"{str(file)!r}: {error}") from error
-    if as_json:
+    document = None if content is Content.REPLY else _tree(text, file, content)
+    if document is None and as_json:
+        print(json.dumps(reply_facts(text), indent=1))
+    elif document is None:
+        say("\n".join(reply_summary(text)))
+    elif as_json:
         print(json.dumps(tree_facts(document, text), indent=1))
     else:
         say("\n".join([*_summary(document, text), "", _printed(document)]))
+
+
+def _tree(text: str, file: Path, content: Content) -> Document | None:
+    """The tree; None when the file holds a reply, which may repeat a few lines of a tree.
+
+    Raises:
+        UserError: neither a tree nor a reply with an action.
+    """
+    acts = content is Content.AUTO and read_reply(text).action is not None
+    try:
+        document = read_document(text)
+    except TreeError as error:
+        if acts:
+            return None
+        hint = "; --as reply says why it holds no action" if content is Content.AUTO else ""
+        raise UserError(f"{str(file)!r}: {error}{hint}") from error
+    return (
+        None if acts and len(document.oddities) >= sum(map(_has_role, document.nodes)) else document
+    )
+
+
+def _has_role(node: Node) -> bool:
+    return bool(node.role)
 
 
 def read_text(path: Path) -> str:
