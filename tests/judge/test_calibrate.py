@@ -20,6 +20,7 @@ rows = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=2, max_size=
     lambda rows: {ok for _, ok in rows} == {True, False}
 )
 rates = st.sampled_from([0.0, 0.05, 0.2, 0.5])
+precisions = st.sampled_from([0.0, 0.5, 0.85, 1.0])
 STRICT = CalibrationConfig(false_positive_rate=0.0, false_negative_rate=0.0)
 
 
@@ -27,21 +28,33 @@ def scored(rows: list[tuple[float, bool]], task: str = "a") -> list[Scored]:
     return [Scored(task=task, score=s, succeeded=ok) for s, ok in rows]
 
 
-@given(rows, rates, rates)
+@given(rows, rates, rates, precisions)
 @settings(max_examples=200, deadline=None)
-def test_both_rates_are_kept_and_wider_verdicts_would_not_keep_them(
-    rows: list[tuple[float, bool]], positive: float, negative: float
+def test_rates_and_precision_are_kept(
+    rows: list[tuple[float, bool]], positive: float, negative: float, precision: float
 ) -> None:
-    how = CalibrationConfig(false_positive_rate=positive, false_negative_rate=negative)
+    how = CalibrationConfig(
+        false_positive_rate=positive, false_negative_rate=negative, precision=precision
+    )
     bar = calibrate(scored(rows), how)
     bad, good = [s for s, ok in rows if not ok], [s for s, ok in rows if ok]
-    assert sum(s >= bar.success for s in bad) <= positive * len(bad)
+    wrong, right = sum(s >= bar.success for s in bad), sum(s >= bar.success for s in good)
+    assert wrong <= positive * len(bad)
+    assert right >= precision * (right + wrong)
     assert sum(s < bar.failure for s in good) <= negative * len(good)
-    if bar.failure < bar.success:  # a gap is only left where both cannot be had
-        lower = max((s for s, _ in rows if s < bar.success), default=None)
-        assert lower is None or sum(s >= lower for s in bad) > positive * len(bad)
-        higher = min(s for s, _ in rows if s >= bar.failure)
-        assert sum(s <= higher for s in good) > negative * len(good)
+
+
+@given(rows, rates)
+@settings(max_examples=200, deadline=None)
+def test_no_success_is_left_out_that_could_pass(
+    rows: list[tuple[float, bool]], positive: float
+) -> None:
+    how = CalibrationConfig(false_positive_rate=positive, false_negative_rate=0.0, precision=0.0)
+    bar = calibrate(scored(rows), how)
+    bad, good = [s for s, ok in rows if not ok], [s for s, ok in rows if ok]
+    if bar.failure < bar.success:
+        for refused in (s for s in good if s < bar.success):
+            assert sum(s >= refused for s in bad) > positive * len(bad)
 
 
 def test_a_judge_that_tells_all_apart_is_always_sure() -> None:
@@ -55,12 +68,19 @@ def test_what_looks_the_same_is_left_open() -> None:
     assert (bar.success, bar.failure) == pytest.approx((0.8, 0.3))
 
 
+def test_few_false_positives_are_too_many_where_success_is_rare() -> None:
+    rows = [(0.9, True), (0.95, False)] + [(0.1, False)] * 38
+    loose = CalibrationConfig(false_positive_rate=0.05, precision=0.5)
+    assert calibrate(scored(rows), loose).success == pytest.approx(0.5)
+    assert calibrate(scored(rows), CalibrationConfig(precision=0.85)).success > 1.0
+
+
 def test_each_task_with_enough_attempts_has_its_own_bar() -> None:
     easy = scored([(0.9, True), (0.8, True), (0.7, True), (0.1, False), (0.2, False), (0.3, False)])
     hard = scored([(0.95, False), (0.96, False), (0.97, False), (0.6, True)], "hard")
     found = calibrate_tasks(easy + hard, STRICT)
     assert found.by_task["a"].success == pytest.approx(0.5)
-    assert found.by_task["hard"].success > 0.97
+    assert found.by_task["hard"].success > 1.0, "nothing passes where no success looks better"
     assert found.by_task["hard"].failure == found.bar.failure < 0.6, "one success sets no edge"
     assert (found.failures, found.successes) == (6, 4)
     assert found.judge_config().bar_of("unseen") == found.bar

@@ -96,6 +96,33 @@ def test_the_prompt_has_goal_actions_with_names_and_the_page_before_the_last_act
     assert prompt.count("<did>") == 2
 
 
+def evidence(prompt: str) -> tuple[str, str]:
+    """What stands under `missing` and `extra`."""
+    lines = prompt.split("\n")
+    found = [next(x for x in lines if x.startswith(f"<{name}>")) for name in ("missing", "extra")]
+    return found[0].removeprefix("<missing>").strip(), found[1].removeprefix("<extra>").strip()
+
+
+def test_goal_and_actions_are_compared_names_exactly_and_grammar_in_any_case() -> None:
+    page = replace(WON.steps[-1].observation, tree="RootWebArea 'x'\n\t[1] button 'OK'")
+    step = Step(observation=page, action=Click("1"))
+    assert evidence(judge_prompt('Click the button "OK".', (step,))) == ("the", "")
+    assert evidence(judge_prompt('Click the button "Ok".', (step,))) == ("the Ok", "OK")
+    typed = Step(observation=page, action=Fill("1", "bob 12"))
+    assert evidence(judge_prompt("Enter bob 21", (typed, step))) == (
+        "Enter 21",
+        "fill 12 button OK click",
+    )
+
+
+def test_what_the_agent_says_of_itself_is_not_compared() -> None:
+    page = WON.steps[-1].observation
+    said = Step(observation=page, action=SendMsgToUser("I clicked Submit and ticked everything"))
+    lazy = judge_prompt("tick everything", (said,))
+    assert evidence(lazy) == ("tick everything", "")
+    assert "<did> send_msg_to_user" in lazy
+
+
 def test_actions_before_the_start_count_and_refused_ones_do_not() -> None:
     t = walk("toy-check", 0, (Click("99"), Click("4"), Click(SUBMIT)))
     tail = unknown(t.suffix(2))
@@ -158,7 +185,7 @@ def test_text_of_page_goal_or_field_cannot_write_a_section(where: str) -> None:
     step = Step(observation=replace(page, tree=tree), action=action)
     prompt = judge_prompt(INJECTION if where == "goal" else WON.goal, (step,))
     heads = [line.split(" ")[0] for line in prompt.split("\n") if line.startswith("<")]
-    assert heads == ["<goal>", "<page>", "<did>", "<verdict>"]
+    assert heads == ["<goal>", "<page>", "<did>", "<missing>", "<extra>", "<verdict>"]
 
 
 def test_injected_text_cannot_change_what_is_scored() -> None:

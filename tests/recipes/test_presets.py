@@ -1,8 +1,14 @@
+from dataclasses import replace
+
 import pytest
 
 from dynaweb.collect.experts import EXPERTS
 from dynaweb.errors import UserError
-from dynaweb.recipes.config import EVALUATION_SEEDS_FROM
+from dynaweb.recipes.config import (
+    EVALUATION_SEEDS_FROM,
+    VALIDATION_SEEDS_FROM,
+    EvaluationConfig,
+)
 from dynaweb.recipes.presets import PRESETS, preset, study
 from dynaweb.recipes.proof import evaluation_plan
 
@@ -20,7 +26,15 @@ def test_the_study_is_as_large_as_it_claims():
     plan = evaluation_plan(study())
     assert len(plan.tasks) >= 25
     assert len(plan.seeds) >= 20
-    assert sum(EXPERTS[t].steps >= 3 for t in plan.tasks) >= 10
+    assert sum(EXPERTS[t].steps >= 3 for t in plan.tasks) >= 8
+
+
+def test_trials_look_at_pages_that_nothing_else_uses():
+    how = EvaluationConfig(episodes=10, first_seed=VALIDATION_SEEDS_FROM)
+    plan = evaluation_plan(replace(study(), evaluation=how))
+    assert plan.seeds == tuple(range(60_000, 60_010))
+    with pytest.raises(UserError, match="use 60000 or more"):
+        EvaluationConfig(first_seed=59_999)
 
 
 def test_no_such_recipe():

@@ -85,6 +85,16 @@ def test_the_order_of_attempts_does_not_choose_the_capped_ones(attempts: list[Tr
     assert set(one.examples) == set(other.examples)
 
 
+def test_one_word_answers_have_a_cap_of_their_own(attempts: list[Trajectory]) -> None:
+    every = world_examples(attempts, ExamplesConfig(), seed=0).examples
+    some = world_examples(attempts, ExamplesConfig(plain_cap=1), seed=0).examples
+    plain = (DeltaKind.NONE, DeltaKind.TERMINAL)
+    assert [e for e in some if e.kind not in plain] == [e for e in every if e.kind not in plain]
+    assert sum(e.kind in plain for e in some) < sum(e.kind in plain for e in every)
+
+
 def test_bad_settings_are_refused() -> None:
-    with pytest.raises(UserError, match="cap"):
+    with pytest.raises(UserError, match="cap 0"):
         ExamplesConfig(cap=0)
+    with pytest.raises(UserError, match="plain_cap 0"):
+        ExamplesConfig(plain_cap=0)

@@ -7,6 +7,7 @@ nowhere else; a claim of the agent stands as one of its actions.
 
 from dynaweb.axtree.label import label_action
 from dynaweb.prompts.judge import render_judge
+from dynaweb.records.action import ReportInfeasible, SendMsgToUser
 from dynaweb.records.trajectory import Outcome, Reason, Step, Trajectory, Verdict
 
 _FAULTS = frozenset(
@@ -35,7 +36,9 @@ def judge_prompt(goal: str, steps: tuple[Step, ...]) -> str:
         goal: what was wanted.
         steps: the whole attempt from the task's first page; at least one.
     """
-    return render_judge(goal, done_labels(steps), steps[-1].observation.tree)
+    acted = tuple(s for s in steps if not isinstance(s.action, SendMsgToUser | ReportInfeasible))
+    tree = steps[-1].observation.tree
+    return render_judge(goal, done_labels(steps), done_labels(acted), tree)
 
 
 def rule_verdict(trajectory: Trajectory, *, answers_count: bool) -> Verdict | None:

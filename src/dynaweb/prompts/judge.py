@@ -8,12 +8,11 @@ from dynaweb.prompts.pointers import GRAMMAR, words_in
 SUCCESS = "success"
 FAILURE = "failure"
 
-
 MAX_WORDS = 24
 """At most so many words of either kind of evidence."""
 
 
-def render_judge(goal: str, done: Sequence[str], tree: str) -> str:
+def render_judge(goal: str, done: Sequence[str], acted: Sequence[str], tree: str) -> str:
     """Ask for a verdict.
 
     Before the verdict stand the goal's words that no action names, and the actions' words that the goal
@@ -24,9 +23,10 @@ def render_judge(goal: str, done: Sequence[str], tree: str) -> str:
         goal: what the user wanted.
         done: labelled actions, oldest first, the final one last. Words the agent sent to the user
             are claims: they stand here as an action, not as evidence.
+        acted: those of them that did something to the page; only they are compared with the goal.
         tree: the last page before the final action: the evidence (papers F14).
     """
-    asked, named = _words(goal), _words(" ".join(done))
+    asked, named = _words(goal), _words(" ".join(acted))
     missing = section("missing", " ".join(_without(asked, named)))
     extra = section("extra", " ".join(_without(named, asked)))
     return (
