@@ -54,15 +54,28 @@ async def test_episodes_in_step_stay_in_step() -> None:
     assert [len(b) for b in agent.batches + world.batches] == [8] * 10
 
 
-async def test_an_error_reaches_every_waiter_and_the_next_batch_is_fine() -> None:
+async def test_a_refused_question_fails_alone() -> None:
     def answer(numbers: Sequence[int]) -> list[int]:
         if 3 in numbers:
-            raise SamplerError("broken")
+            raise SamplerError("too long")
+        return list(numbers)
+
+    gather = Gather(answer, max_batch=64)
+    results = await asyncio.gather(*(gather.ask(n) for n in range(6)), return_exceptions=True)
+    assert [r for r in results if isinstance(r, int)] == [0, 1, 2, 4, 5]
+    assert isinstance(results[3], SamplerError)
+    assert (gather.questions, gather.batches) == (6, 3), "0 to 2, 3 alone, 4 and 5"
+
+
+async def test_a_defect_reaches_every_waiter_and_the_next_batch_is_fine() -> None:
+    def answer(numbers: Sequence[int]) -> list[int]:
+        if 3 in numbers:
+            raise ZeroDivisionError
         return list(numbers)
 
     gather = Gather(answer, max_batch=64)
     results = await asyncio.gather(*(gather.ask(n) for n in (1, 2, 3)), return_exceptions=True)
-    assert all(isinstance(r, SamplerError) for r in results)
+    assert all(isinstance(r, ZeroDivisionError) for r in results)
     assert await gather.ask(4) == 4
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 from dynaweb.contracts import Imagine, Prediction, SampleRequest
-from dynaweb.errors import DynawebError
+from dynaweb.lm.gather import settle
 from dynaweb.records.trajectory import Generation
 
 Q = TypeVar("Q")
@@ -39,22 +39,7 @@ class Queue(Generic[Q, R]):
         """Answer everything that waits."""
         waiting, self._waiting = self._waiting, []
         for first in range(0, len(waiting), self._max_batch):
-            self._settle(waiting[first : first + self._max_batch])
-
-    def _settle(self, batch: Sequence[tuple[Q, asyncio.Future[R]]]) -> None:
-        """One bad question must not spoil its neighbours' answers: a refused batch is cut in two."""
-        try:
-            answers = self._answer([q for q, _ in batch])
-        except DynawebError as error:
-            if len(batch) == 1:
-                batch[0][1].set_exception(error)
-                return
-            self._settle(batch[: len(batch) // 2])
-            self._settle(batch[len(batch) // 2 :])
-            return
-        for (_, future), answer in zip(batch, answers, strict=True):
-            if not future.done():
-                future.set_result(answer)
+            settle(self._answer, waiting[first : first + self._max_batch])
 
 
 class Lockstep:

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Final, Generic, TypeVar
 
-from dynaweb.errors import UserError
+from dynaweb.errors import DynawebError, UserError
 
 Q = TypeVar("Q")
 R = TypeVar("R")
@@ -20,9 +20,9 @@ QUIET_TURNS: Final = 2
 class Gather(Generic[Q, R]):
     """Turns `answer(batch)` into `await ask(question)`. Belongs to one event loop at a time.
 
-    The answer runs in the event loop's thread: models here use all cores themselves. If it raises,
-    every question of that batch raises the same error. A question that was cancelled while it
-    waited is not asked.
+    The answer runs in the event loop's thread: models here use all cores themselves. A question that
+    the model refuses raises its own error; the others of its batch are answered (`settle`). A question
+    that was cancelled while it waited is not asked.
 
     Example:
         gather = Gather(sampler.sample, max_batch=64)
@@ -74,14 +74,34 @@ class Gather(Generic[Q, R]):
 
     def _flush(self, batch: list[tuple[Q, asyncio.Future[R]]]) -> None:
         try:
-            answers = self._answer([q for q, _ in batch])
-            if len(answers) != len(batch):
-                raise RuntimeError(f"{len(batch)} questions got {len(answers)} answers")
+            self.batches += settle(self._answer, batch)
         except Exception as error:  # noqa: BLE001  # carried to every waiter, which raises it
             for _, future in batch:
-                future.set_exception(error)
+                if not future.done():
+                    future.set_exception(error)
             return
-        self.batches += 1
         self.questions += len(batch)
-        for (_, future), answer in zip(batch, answers, strict=True):
-            future.set_result(answer)
+
+
+def settle(
+    answer: Callable[[Sequence[Q]], list[R]], batch: Sequence[tuple[Q, asyncio.Future[R]]]
+) -> int:
+    """Give every future its answer or its error; returns how many batches that took.
+
+    One bad question must not spoil its neighbours' answers: a refused batch is cut in two.
+    """
+    try:
+        answers = answer([q for q, _ in batch])
+    except DynawebError as error:
+        if len(batch) > 1:
+            half = len(batch) // 2
+            return settle(answer, batch[:half]) + settle(answer, batch[half:])
+        if not batch[0][1].done():
+            batch[0][1].set_exception(error)
+        return 1
+    if len(answers) != len(batch):
+        raise RuntimeError(f"{len(batch)} questions got {len(answers)} answers")
+    for (_, future), one in zip(batch, answers, strict=True):
+        if not future.done():
+            future.set_result(one)
+    return 1

@@ -12,7 +12,7 @@ from dynaweb.axtree.rename import renamed_copies
 from dynaweb.axtree.vocabulary import VocabularyConfig, learn_vocabulary
 from dynaweb.dataset.policy import policy_examples
 from dynaweb.lm.gather import Gather
-from dynaweb.lm.model import build_model, load_model, save_model
+from dynaweb.lm.model import build_model, context_length, load_model, save_model
 from dynaweb.lm.sampler import TorchSampler
 from dynaweb.lm.tokenizer import Tokenizer, train_tokenizer
 from dynaweb.prompts.pointers import EVERY_WORD, Lexicon, sign_lessons
@@ -22,7 +22,7 @@ from dynaweb.records.trajectory import Trajectory
 from dynaweb.runs.progress import Progress
 from dynaweb.train.batch import Example
 from dynaweb.train.config import FitConfig
-from dynaweb.train.encode import encode_examples
+from dynaweb.train.encode import encode_examples, fitting
 from dynaweb.train.fit import FitResult, FitRow, fit
 from dynaweb.world.train import world_texts
 
@@ -52,10 +52,14 @@ def encoded_examples(
     tokenizer: Tokenizer,
     lexicon: Lexicon,
     *,
+    context: int,
     copies: int,
     seed: int,
 ) -> tuple[list[Example], dict[str, int]]:
-    """Policy examples in tokens, with renamed copies; and the count behind them."""
+    """Policy examples in tokens, with renamed copies; and the count behind them.
+
+    Demonstrations longer than `context` are left out and counted.
+    """
     vocabulary = learn_vocabulary(trajectories, VocabularyConfig())
     attempts = renamed_copies(
         trajectories,
@@ -65,9 +69,10 @@ def encoded_examples(
     )
     made = policy_examples(attempts)
     pairs = [(e.prompt, e.completion) for e in made.examples]
-    examples = encode_examples(tokenizer, lexicon, pairs)
+    examples, too_long = fitting(encode_examples(tokenizer, lexicon, pairs), context)
     counts = {"attempts": len(trajectories), "attempts_renamed": len(attempts) - len(trajectories)}
     counts |= {"steps_in": made.steps_in, "examples": len(examples)}
+    counts["dropped.too_long"] = too_long
     return examples, counts | {f"dropped.{r}": n for r, n in made.dropped.items()}
 
 
@@ -88,15 +93,20 @@ def train_policy(
     """
     torch.set_num_threads(config.threads)
     tokenizer, lexicon = Tokenizer.load(words), Lexicon.load(words)
-    examples, counts = encoded_examples(
-        trajectories, tokenizer, lexicon, copies=config.policy.renamed_copies, seed=config.seed
-    )
     if begin is None:
         model: PreTrainedModel = build_model(
             config.policy.model, tokenizer.vocab_size, derive_seed(config.seed, "model") % 2**31
         )
     else:
         model = load_model(begin)
+    examples, counts = encoded_examples(
+        trajectories,
+        tokenizer,
+        lexicon,
+        context=context_length(model),
+        copies=config.policy.renamed_copies,
+        seed=config.seed,
+    )
     result = fit(model, examples, how, folder / "training", fit_progress(progress, stage))
     tokenizer.save(folder)
     lexicon.save(folder)

@@ -28,3 +28,9 @@ def encode_examples(
         Example(prompt_ids=tuple(p), completion_ids=(*r, tokenizer.eos_id), weight=w)
         for p, r, w in zip(prompts, replies, weights or [1.0] * len(pairs), strict=True)
     ]
+
+
+def fitting(examples: Sequence[Example], context: int) -> tuple[list[Example], int]:
+    """Examples that a model can read whole, and how many it cannot: a cut one would teach a cut reply."""
+    kept = [e for e in examples if e.length <= context]
+    return kept, len(examples) - len(kept)

@@ -22,7 +22,7 @@ from dynaweb.records.trajectory import Trajectory
 from dynaweb.runs.atomic import write_json
 from dynaweb.train.batch import Example
 from dynaweb.train.config import FitConfig
-from dynaweb.train.encode import encode_examples
+from dynaweb.train.encode import encode_examples, fitting
 from dynaweb.train.fit import FitResult, Progress, fit
 from dynaweb.world.examples import WorldExample, world_examples
 from dynaweb.world.training import WorldTrainConfig as WorldTrainConfig
@@ -79,10 +79,8 @@ def build_world_data(
         [(e.prompt, e.completion) for e in judges],
         [e.weight for e in judges],
     )
-    kept_worlds = [e for e in world_rows if e.length <= context]
-    kept_judges = [e for e in judge_rows if e.length <= context]
-    counts["dropped.world_too_long"] = len(world_rows) - len(kept_worlds)
-    counts["dropped.judge_too_long"] = len(judge_rows) - len(kept_judges)
+    kept_worlds, counts["dropped.world_too_long"] = fitting(world_rows, context)
+    kept_judges, counts["dropped.judge_too_long"] = fitting(judge_rows, context)
     scale = _judge_scale(kept_worlds, kept_judges, config.judge_fraction)
     scaled = [
         Example(prompt_ids=e.prompt_ids, completion_ids=e.completion_ids, weight=e.weight * scale)
