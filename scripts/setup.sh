@@ -65,7 +65,7 @@ if [ ! -x "$VENV/bin/pip" ]; then "$python" -m venv "$VENV"; fi
 say "torch"
 install_torch
 say "the other packages, at the versions of constraints.txt"
-"$VENV/bin/pip" install -q -c constraints.txt -e '.[browser,train,study,dev]'
+"$VENV/bin/pip" install -q -c constraints.txt -e '.[browser,train,study,data,dev]'
 has_chromium || install_chromium
 "$VENV/bin/dynaweb" doctor
 touch "$VENV/.ready"

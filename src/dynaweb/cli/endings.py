@@ -30,6 +30,8 @@ EXTRAS = {
     "miniwob": "browser",
     "numpy": "study",
     "scipy": "study",
+    "pyarrow": "data",
+    "selectolax": "data",
 }
 """Package -> the extra of dynaweb that brings it."""
 

@@ -13,19 +13,31 @@ tags: [web-agents, world-model, accessibility-tree]
 
 # {title}
 
-{count} trajectories, {steps} steps, {tasks} tasks. One JSON record a line; fields are described in `docs/records.md`.
-Split by (task, seed): a page is never on both sides. Trajectories that ended as `unknown` (a fault of browser, model
+{count} trajectories, {steps} steps, {tasks} tasks. {layout} Trajectories that ended as `unknown` (a fault of browser, model
 or judge) are kept and counted, and are nobody's reward.
 
 """
 
+RUN_LAYOUT = """One JSON record a line; fields are described in `docs/records.md`.
+Split by (task, seed): a page is never on both sides."""
+"""How a run keeps its data sets."""
 
-def dataset_card(trajectories: Sequence[Trajectory], *, title: str) -> str:
-    """Markdown with YAML front matter: counts by behaviour and outcome, then by task."""
+
+def dataset_card(
+    trajectories: Sequence[Trajectory], *, title: str, layout: str = RUN_LAYOUT
+) -> str:
+    """Markdown with YAML front matter: counts by behaviour and outcome, then by task.
+
+    Args:
+        trajectories: what is in the folder; only how many steps they have is looked at, not their pages.
+        title: heading of the card.
+        layout: how the files are made.
+    """
     licenses = sorted({t.license or "unknown" for t in trajectories})
     head = _HEAD.format(
         license=licenses[0].lower() if len(licenses) == 1 else "other",
         title=title,
+        layout=layout,
         count=len(trajectories),
         steps=sum(len(t.steps) for t in trajectories),
         tasks=len({t.task for t in trajectories}),

@@ -68,7 +68,7 @@ def test_a_cut_gzip_gives_its_whole_lines(tmp_path):
 
 def test_bytes_that_are_no_text_and_deep_nesting_are_damage(tmp_path):
     assert read(put(tmp_path, b'\xff\xfe{"a": 1}\n'))[1].dropped == {"line is not UTF-8": 1}
-    deep = b"[" * 200_000 + b"]" * 200_000
+    deep = b'{"a": ' + b"[" * 200_000 + b"]" * 200_000 + b"}"
     assert read(put(tmp_path, deep + b"\n"))[1].dropped == {"line nests too deeply": 1}
 
 

@@ -40,7 +40,7 @@ def chat_row(example: TextExample, kind: ExportFormat) -> dict[str, object]:
         case ExportFormat.SHAREGPT:
             turns = (("human", ask), ("gpt", answer))
             return {"conversations": [{"from": who, "value": words} for who, words in turns]}
-        case ExportFormat.ATIF | ExportFormat.SESSION_TRACE:
+        case ExportFormat.ATIF | ExportFormat.SESSION_TRACE | ExportFormat.PARQUET:
             raise AssertionError(f"{kind} holds whole trajectories")
         case _:
             assert_never(kind)

@@ -16,3 +16,5 @@ class ExportFormat(StrEnum):
     """Agent Trajectory Interchange Format 1.7, one trajectory a line."""
     SESSION_TRACE = "session-trace"
     """The Hub's Session Trace Simple Format, one file for each trajectory."""
+    PARQUET = "parquet"
+    """One row for each page, with a dataset card."""

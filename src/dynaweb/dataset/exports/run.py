@@ -2,20 +2,23 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import assert_never
 
+from dynaweb.dataset.card import dataset_card
 from dynaweb.dataset.exports.atif import atif_document
 from dynaweb.dataset.exports.chat import DATASET_INFO, FILE, chat_row
 from dynaweb.dataset.exports.formats import ExportFormat
 from dynaweb.dataset.exports.sessiontrace import file_name, trace_lines
+from dynaweb.dataset.imports.run import needs_data
 from dynaweb.dataset.imports.tally import Tally
 from dynaweb.dataset.policy import step_examples
 from dynaweb.dataset.surrogates import clean_json
-from dynaweb.errors import StorageError, UserError
-from dynaweb.records.trajectory import Trajectory
-from dynaweb.runs.atomic import write_json, writing
+from dynaweb.errors import MissingDependencyError, StorageError, UserError
+from dynaweb.records.observation import Observation
+from dynaweb.records.trajectory import Step, Trajectory
+from dynaweb.runs.atomic import write_json, write_text, writing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,16 +55,41 @@ def export(trajectories: Iterable[Trajectory], wish: ExportWish) -> Tally:
         case ExportFormat.ATIF:
             _write_rows(
                 wish.out / "trajectories.jsonl",
-                map(atif_document, _counted(licensed, tally)),
+                (atif_document(_without_tokens(t, tally)) for t in _counted(licensed, tally)),
                 tally,
             )
         case ExportFormat.SESSION_TRACE:
             for number, trajectory in enumerate(_counted(licensed, tally)):
                 path = wish.out / file_name(trajectory, number)
-                _write_rows(path, trace_lines(trajectory), tally)
+                _write_rows(path, trace_lines(_without_tokens(trajectory, tally)), tally)
+        case ExportFormat.PARQUET:
+            _write_parquet(_counted(licensed, tally), wish, tally)
         case _:
             assert_never(wish.format)
     return tally
+
+
+def _write_parquet(trajectories: Iterable[Trajectory], wish: ExportWish, tally: Tally) -> None:
+    try:
+        from dynaweb.dataset.exports import parquet  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError as error:
+        raise MissingDependencyError(needs_data("Parquet", error.name)) from error
+    counted: list[Trajectory] = []
+    parquet.write_parquet(wish.out / "train.parquet", _seen(trajectories, wish, counted), tally)
+    card = dataset_card(counted, title=wish.out.name, layout=parquet.LAYOUT)
+    write_text(wish.out / "README.md", card)
+
+
+def _seen(
+    trajectories: Iterable[Trajectory], wish: ExportWish, counted: list[Trajectory]
+) -> Iterator[Trajectory]:
+    """The trajectories, and what the card counts of each: no pages, so that memory stays small."""
+    blank = Step(observation=Observation(url="", title="", tree=""))
+    for found in trajectories:
+        licensed = replace(found, license=found.license or wish.license)
+        bare = replace(licensed, steps=(blank,) * len(found.steps), past=(), final=None)
+        counted.append(bare)
+        yield licensed
 
 
 def _make(folder: Path) -> None:
@@ -107,16 +135,14 @@ def _counted(trajectories: Iterable[Trajectory], tally: Tally) -> Iterator[Traje
     for trajectory in trajectories:
         tally.trajectories += 1
         tally.steps += len(trajectory.steps)
-        tally.note(
-            "token ids of the sampler are left out",
-            trajectory.trajectory_id,
-            _generations(trajectory),
-        )
         yield trajectory
 
 
-def _generations(trajectory: Trajectory) -> int:
-    return sum(len(step.generations) for step in trajectory.steps)
+def _without_tokens(trajectory: Trajectory, tally: Tally) -> Trajectory:
+    """Counts the sampler's token ids, for which only our own formats have a place."""
+    count = sum(len(step.generations) for step in trajectory.steps)
+    tally.note("token ids of a reply are left out", trajectory.trajectory_id[:80], count)
+    return trajectory
 
 
 def _write_rows(path: Path, rows: Iterable[dict[str, object]], tally: Tally) -> None:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, FiniteFloat
 
 from dynaweb.dataset.imports.arrivals import ended, until_over
 from dynaweb.dataset.imports.recorded import Attempt, Provenance, page, step, trajectory
-from dynaweb.dataset.imports.rows import as_row, checked, open_source, read_document, read_rows
+from dynaweb.dataset.imports.rows import as_row, checked, is_list, read_document, read_rows
 from dynaweb.dataset.imports.tally import Tally
 from dynaweb.errors import UserError
 from dynaweb.records.observation import Observation
@@ -88,9 +88,7 @@ def read_browsergym(
 
 
 def _episodes(path: Path, tally: Tally, skip_damaged: bool) -> Iterator[tuple[str, Episode]]:
-    with open_source(path) as file:
-        is_list = file.read(64).lstrip().startswith(b"[")
-    if is_list:
+    if is_list(path):
         document = read_document(path)
         steps = document if isinstance(document, list) else []
         tally.rows += len(steps)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dynaweb.dataset.imports.browsergym import refuse_folder
 from dynaweb.dataset.imports.formats import Format
-from dynaweb.dataset.imports.rows import open_source, read_document, read_rows
+from dynaweb.dataset.imports.rows import first_bytes, is_list, read_document, read_rows
 from dynaweb.dataset.imports.tally import Tally
 from dynaweb.dataset.imports.webarena_html import MARK
 from dynaweb.errors import UserError
@@ -20,6 +20,7 @@ _KEYS: tuple[tuple[frozenset[str], Format], ...] = (
     (frozenset({"task_name", "prompt", "output"}), Format.NNETNAV),
     (frozenset({"task_name", "steps"}), Format.BROWSERGYM),
     (frozenset({"obs", "action", "reward"}), Format.BROWSERGYM),
+    (frozenset({"annotation_id", "confirmed_task", "actions"}), Format.MIND2WEB),
     (frozenset({"role", "content"}), Format.WEBVOYAGER),
 )
 """Keys of a row that only one tool writes together."""
@@ -38,14 +39,15 @@ def detect(path: Path) -> Format:
     """
     if path.is_dir():
         refuse_folder(path)
-    with open_source(path) as file:
-        head = file.read(_LOOKED_AT)
+    head = first_bytes(path, _LOOKED_AT)
+    if head.startswith(b"PAR1"):
+        return Format.PARQUET
     if _PICKLE.match(head):
         refuse_folder(path)
     begin = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if MARK.encode() in head and begin.startswith(b"<"):
         return Format.WEBARENA_HTML
-    if begin.startswith(b"[") or begin.startswith(b"{\n") or begin.startswith(b"{\r\n"):
+    if is_list(path) or begin.startswith(b"{\n") or begin.startswith(b"{\r\n"):
         return _of_document(path)
     tally = Tally()
     for row in islice(read_rows(path, tally, skip_damaged=True), 1):

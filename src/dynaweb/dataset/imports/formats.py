@@ -7,6 +7,8 @@ class Format(StrEnum):
     """Whose file it is."""
 
     DYNAWEB = "dynaweb"
+    PARQUET = "parquet"
+    """This project's own."""
     WEBARENA_TRACES = "webarena-traces"
     WEBARENA_HTML = "webarena-html"
     NNETNAV = "nnetnav"
@@ -14,6 +16,7 @@ class Format(StrEnum):
     BROWSERGYM = "browsergym"
     """Steps as JSON; folders of pickles are refused."""
     WEBVOYAGER = "webvoyager"
+    MIND2WEB = "mind2web"
     ATIF = "atif"
     """One document a file."""
     ATIF_LINES = "atif-lines"

@@ -51,8 +51,12 @@ def read_rows(path: Path, tally: Tally, *, skip_damaged: bool = False) -> Iterat
     """The objects of a JSON lines file up to the first damaged line, which is counted and named.
 
     A torn last line is what a kill leaves; damage in the middle ends the reading too, unless
-    `skip_damaged` goes on past it. A line that is JSON but no object is left out.
+    `skip_damaged` goes on past it. A line that is JSON but no object is left out. A file that is one JSON list is held as a
+    whole, and gives its entries.
     """
+    if is_list(path):
+        yield from _entries(path, tally)
+        return
     lines = raw_lines(path, tally)
     for number, raw in enumerate(lines, start=1):
         where = f"{path.name}:{number}"
@@ -67,6 +71,42 @@ def read_rows(path: Path, tally: Tally, *, skip_damaged: bool = False) -> Iterat
             return
         tally.rows += 1
         row = as_row(value, where, tally, maybe_lone=b"\\ud" in raw or b"\\uD" in raw)
+        if row is not None:
+            yield row
+
+
+def is_list(path: Path) -> bool:
+    """The file is one JSON list, over several lines or one: not lines that are lists each.
+
+    Raises:
+        UserError: no such file. StorageError: it cannot be opened.
+    """
+    lines = raw_lines(path, Tally())
+    head = next(lines, b"").lstrip(b"\xef\xbb\xbf \t\r\n")
+    if not head.startswith(b"["):
+        return False
+    return isinstance(parsed(head), Damaged) or not next(lines, b"").strip()
+
+
+def first_bytes(path: Path, count: int) -> bytes:
+    """At least `count` bytes from the file's beginning, whole lines, or all there are; damage ends them.
+
+    Raises:
+        UserError: no such file. StorageError: it cannot be opened.
+    """
+    read = b""
+    for line in raw_lines(path, Tally()):
+        read += line
+        if len(read) >= count:
+            break
+    return read
+
+
+def _entries(path: Path, tally: Tally) -> Iterator[Row]:
+    document = read_document(path)
+    for number, value in enumerate(document if isinstance(document, list) else []):
+        tally.rows += 1
+        row = as_row(value, f"{path.name} entry {number}", tally)
         if row is not None:
             yield row
 

@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import assert_never
 
 from dynaweb.dataset.imports.atif import read_atif
 from dynaweb.dataset.imports.browsergym import read_browsergym, refuse_folder
@@ -18,7 +17,7 @@ from dynaweb.dataset.imports.tally import Tally
 from dynaweb.dataset.imports.webarena_html import read_webarena_html
 from dynaweb.dataset.imports.webarena_traces import read_webarena_traces
 from dynaweb.dataset.imports.webvoyager import read_webvoyager_chat
-from dynaweb.errors import UserError
+from dynaweb.errors import MissingDependencyError, UserError
 from dynaweb.records.codec import dump
 from dynaweb.records.trajectory import Trajectory
 from dynaweb.runs.atomic import read_json, write_json, writing
@@ -48,6 +47,8 @@ def read_trajectories(
     match kind:
         case Format.DYNAWEB:
             return read_own(path, known, tally, skip_damaged=skip_damaged)
+        case Format.PARQUET | Format.MIND2WEB:
+            return _with_extra(path, kind, known, tally, skip_damaged=skip_damaged)
         case Format.WEBARENA_TRACES:
             return read_webarena_traces(path, known, tally, skip_damaged=skip_damaged)
         case Format.WEBARENA_HTML:
@@ -63,8 +64,27 @@ def read_trajectories(
         case Format.ATIF | Format.ATIF_LINES:
             whole = kind is Format.ATIF
             return read_atif(path, known, tally, whole=whole, skip_damaged=skip_damaged)
-        case _:
-            assert_never(kind)
+
+
+def needs_data(what: str, package: str | None) -> str:
+    """How to get a package of the extra `data`."""
+    return f"{what} needs the package {package!r}: pip install 'dynaweb[data]'"
+
+
+def _with_extra(
+    path: Path, kind: Format, known: Provenance, tally: Tally, *, skip_damaged: bool
+) -> Iterator[Trajectory]:
+    """Formats whose readers need a package of the extra `data`."""
+    try:
+        if kind is Format.PARQUET:
+            from dynaweb.dataset.imports.parquet import read_parquet  # noqa: PLC0415 - an extra
+
+            return read_parquet(path, tally)
+        from dynaweb.dataset.imports.mind2web import read_mind2web  # noqa: PLC0415 - an extra
+
+        return read_mind2web(path, known, tally, skip_damaged=skip_damaged)
+    except ModuleNotFoundError as error:
+        raise MissingDependencyError(needs_data(kind.value, error.name)) from error
 
 
 def import_files(wish: ImportWish) -> Tally:

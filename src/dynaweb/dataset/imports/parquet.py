@@ -1,0 +1,77 @@
+"""This project's own Parquet, as `exports.parquet` writes it: rows of a trajectory stand together, in order."""
+
+import json
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from dynaweb.dataset.exports.parquet import PAGE, SCHEMA, TOLD
+from dynaweb.dataset.imports.tally import Tally
+from dynaweb.errors import StorageError
+from dynaweb.records.fieldcodec import codec_for
+from dynaweb.records.trajectory import Trajectory
+
+NEEDED = ("trajectory_id", "row", "part", "tree")
+BATCH = 64
+"""Rows held at once."""
+
+
+def read_parquet(path: Path, tally: Tally) -> Iterator[Trajectory]:
+    """The trajectories of a file; columns it lacks hold their default, columns we don't know are counted.
+
+    Raises:
+        StorageError: no Parquet file, or not one of ours.
+    """
+    try:
+        with pq.ParquetFile(path) as file:
+            names = set(file.schema_arrow.names)
+            if missing := [n for n in NEEDED if n not in names]:
+                raise StorageError(
+                    f"{path}: has no column {missing[0]!r}, so it is not one of ours"
+                )
+            for name in sorted(names - set(SCHEMA.names)):
+                tally.note(f"column {name!r} is not read", path.name)
+            rows = (row for batch in file.iter_batches(BATCH) for row in batch.to_pylist())
+            for name, group in groupby(rows, key=lambda row: row["trajectory_id"]):
+                held = list(group)
+                tally.rows += len(held)
+                try:
+                    made = codec_for(Trajectory).decode(_fields(held), f"{path.name} {name!r}")
+                except (StorageError, ValueError) as error:
+                    tally.drop("rows are no trajectory of ours", str(error), len(held))
+                    continue
+                assert isinstance(made, Trajectory)
+                yield made
+    except (OSError, pq.lib.ArrowException) as error:
+        raise StorageError(f"cannot read {path}: {error}") from error
+
+
+def _fields(rows: list[dict[str, object]]) -> dict[str, object]:
+    first = rows[0]
+    made: dict[str, object] = {k: first.get(k) or "" for k in TOLD}
+    made |= {"trajectory_id": first["trajectory_id"], "seed": first.get("seed") or 0}
+    made |= {"raw_reward": first.get("raw_reward")}
+    made["past"] = [_step(row) for row in rows if row["part"] == "past"]
+    made["steps"] = [_step(row) for row in rows if row["part"] == "step"]
+    final = [_page(row) for row in rows if row["part"] == "final"]
+    return made | ({"final": final[0]} if final else {})
+
+
+def _page(row: dict[str, object]) -> dict[str, object]:
+    texts = {k: row.get(k) for k in PAGE if row.get(k) is not None}
+    made = {"url": "", "title": "", **texts}
+    return made | (json.loads(str(row["page_rest"])) if row.get("page_rest") else {})
+
+
+def _step(row: dict[str, object]) -> dict[str, object]:
+    made: dict[str, object] = {"observation": _page(row), "thought": row.get("thought") or ""}
+    action = row.get("action")
+    if isinstance(action, str):
+        made["action"] = json.loads(action) if action.startswith("{") else action
+    if row.get("fault"):
+        made["fault"] = row["fault"]
+    if row.get("generations"):
+        made["generations"] = json.loads(str(row["generations"]))
+    return made
