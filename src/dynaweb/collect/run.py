@@ -4,18 +4,18 @@ The file is written in the order of the jobs, whatever the number of workers: th
 same bytes. The same call again goes on where the last one stopped, even if that was killed.
 """
 
-import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from dynaweb.contracts import Agent, Environment
-from dynaweb.errors import DynawebError, UserError
+from dynaweb.errors import UserError
 from dynaweb.records.codec import dump, load_as
 from dynaweb.records.seeds import derive_seed
 from dynaweb.records.trajectory import Behaviour, Reason, Trajectory
 from dynaweb.rollout.episode import EpisodeConfig, run_episode
+from dynaweb.rollout.workers import work_through
 from dynaweb.runs.jsonl import JsonlWriter, read_prefix
 from dynaweb.runs.progress import Progress, silent
 
@@ -159,29 +159,11 @@ async def run_jobs(
     Raises:
         UserError: no such task.
     """
-    waiting = iter(enumerate(jobs))
-    ready: dict[int, tuple[Trajectory, ...]] = {}
-    turn = 0
 
-    async def work() -> None:
-        nonlocal turn
-        env = make_env()
-        try:
-            for index, job in waiting:
-                before = (made or {}).get(job.job_id, 0)
-                ready[index] = await _attempt(env, make_agent, job, before, config)
-                while turn in ready:
-                    keep(jobs[turn], ready.pop(turn))
-                    turn += 1
-        finally:
-            await env.close()
+    async def attempts(env: Environment, job: Job) -> tuple[Trajectory, ...]:
+        return await _attempt(env, make_agent, job, (made or {}).get(job.job_id, 0), config)
 
-    try:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(min(config.workers, len(jobs))):
-                group.create_task(work())
-    except* DynawebError as errors:
-        raise errors.exceptions[0] from None
+    await work_through(jobs, make_env, attempts, keep, workers=config.workers)
 
 
 async def _attempt(

@@ -12,7 +12,6 @@ from dynaweb.bench.w2r import Replay, replay, replay_report
 from dynaweb.browser.environment import BrowserEnvironment, miniwob_world
 from dynaweb.dream.run import Dreamers, DreamRequest, dream
 from dynaweb.dream.starts import collect_starts, pick_starts
-from dynaweb.errors import DynawebError
 from dynaweb.evaluate.store import write_record
 from dynaweb.gspo.audit import AuditReport, Replayed
 from dynaweb.gspo.train import Parts, train_gspo
@@ -26,6 +25,7 @@ from dynaweb.recipes.worldly import calibrated
 from dynaweb.records.codec import dump
 from dynaweb.records.seeds import derive_seed
 from dynaweb.records.trajectory import Outcome, Trajectory
+from dynaweb.rollout.workers import work_through
 from dynaweb.runs.atomic import write_text
 from dynaweb.runs.jsonl import read_prefix
 
@@ -86,33 +86,34 @@ def train_in_dreams(run: Run, policy: Path, world: Path, real: Sequence[Trajecto
     return run.path("gspo")
 
 
-def replayed(run: Run, dreams: Sequence[Trajectory]) -> tuple[list[Replay], float]:
-    """Do dreams again in real Chromium, from the same real starts; and the seconds without its start-up."""
+def replayed(
+    run: Run, dreams: Sequence[Trajectory], *, timed: bool = False
+) -> tuple[list[Replay], float]:
+    """Do dreams again in real Chromium, from the same real starts, in order.
 
-    async def go() -> tuple[list[Replay], float]:
+    Returns:
+        The replays, and the seconds they took; without the start of the browser when `timed`.
+    """
+    done: list[Replay] = []
+
+    async def again(env: BrowserEnvironment, dream: Trajectory) -> Replay:
+        return await replay(dream, env)
+
+    async def go() -> float:
         async with miniwob_world(run.config.browser) as make_env:
-            await warm_up(make_env, run.config.tasks[0])
+            if timed:
+                await warm_up(make_env, run.config.tasks[0])
             begun = time.monotonic()
-            waiting = iter(enumerate(dreams))
-            done: dict[int, Replay] = {}
+            await work_through(
+                dreams,
+                make_env,
+                again,
+                lambda _, made: done.append(made),
+                workers=run.config.live_workers,
+            )
+            return time.monotonic() - begun
 
-            async def work() -> None:
-                env = make_env()
-                try:
-                    for i, dream in waiting:
-                        done[i] = await replay(dream, env)
-                finally:
-                    await env.close()
-
-            try:
-                async with asyncio.TaskGroup() as group:
-                    for _ in range(min(run.config.live_workers, len(dreams))):
-                        group.create_task(work())
-            except* DynawebError as errors:
-                raise errors.exceptions[0] from None
-            return [done[i] for i in sorted(done)], time.monotonic() - begun
-
-    return asyncio.run(go())
+    return done, asyncio.run(go())
 
 
 async def warm_up(make_env: Callable[[], BrowserEnvironment], task: str) -> None:
@@ -181,7 +182,7 @@ def audit_policy(run: Run, policy: Path, world: Path, real: Sequence[Trajectory]
         took = time.monotonic() - begun
         run.progress("audit", 1, 2, "the real browser")
         write_text(folder / "dreams.jsonl", "".join(dump(d) + "\n" for d in dreams))
-        replays, real_took = replayed(run, dreams)
+        replays, real_took = replayed(run, dreams, timed=True)
         report = replay_report(replays, max_depth=config.gspo.dream.max_steps)
         write_record(folder / "replays.json", report)
         run.progress("audit", 2, 2)
