@@ -76,22 +76,22 @@ def study() -> RecipeConfig:
             fit=FitConfig(epochs=7.0, batch_tokens=2048),
         ),
         gspo=GspoConfig(
-            iterations=30,
-            groups=24,
+            iterations=16,
+            groups=25,
             resample_rounds=1,
             mix=MixConfig(group_size=8, expert_share=0.5, live_share=0.25),
-            starts=StartsConfig(intermediate_share=0.3, adapt=True),
+            starts=StartsConfig(intermediate_share=0.3),
             advantage=AdvantageConfig(negative_cap=0.0),
             update=UpdateConfig(
                 optimizer=OptimizerConfig(
-                    name="muon", learning_rate=6e-4, muon_learning_rate=3e-3, weight_decay=0.0
+                    name="muon", learning_rate=4e-4, muon_learning_rate=2e-3, weight_decay=0.0
                 ),
                 clip=ClipConfig(low=0.2, high=0.2, reference_tokens=None),
                 warmup_steps=8,
                 kl=0.02,
-                temperature=1.3,
+                temperature=1.0,
             ),
-            audit=AuditConfig(every=15, dreams=24),
+            audit=AuditConfig(every=8, dreams=24),
         ),
         evaluation=EvaluationConfig(episodes=20, max_steps=8),
     )
