@@ -77,6 +77,7 @@ def test_round_trip(record):
 
 
 @given(s.actions)
+@settings(deadline=None)
 def test_every_action_round_trips(action):
     step = Step(observation=PAGE, action=action)
     assert load(dump(step)) == step
