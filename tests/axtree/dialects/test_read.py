@@ -117,6 +117,14 @@ def test_tabs_of_a_browsergym_header():
     assert render_document(document) == text
 
 
+def test_tabs_are_found_below_a_prompts_own_words():
+    text = "WINDOWED PAGE:{\nTab 0 (current): Shop\n[1] RootWebArea 'Shop' focused: True\n[2] link 'A'\n}"
+    document = read_document(text)
+    assert (document.dialect, document.tabs[0].title) == (Dialect.WEBARENA, "Shop")
+    assert [o.line for o in document.unplaced] == [1, 5]
+    assert render_document(document) == text
+
+
 @pytest.mark.parametrize(
     ("text", "line", "reason"),
     [
@@ -126,7 +134,8 @@ def test_tabs_of_a_browsergym_header():
         ("[1] RootWebArea 'x' focused: True\n\t[2] link nothing", 2, "expected a quoted name"),
         ('- generic [ref=e1]:\n  - text "x"', 2, "expected `- text: text`"),
         ('- generic [ref=e1]:\n  - link "x" [ref=e2]: "y', 2, "no quote closes"),
-        ("Hello\n# Tree\nRootWebArea 'x', focused", 1, "no role we know"),
+        ("Hello\n# Tree\nRootWebArea 'x', focused", 1, "no part of a header"),
+        ("RootWebArea 'x', focused\nHello", 2, "no role we know"),
     ],
 )
 def test_a_line_that_is_no_element_is_named_and_kept(text, line, reason):

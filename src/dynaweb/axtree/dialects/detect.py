@@ -11,6 +11,8 @@ from dynaweb.errors import TreeError
 
 SAMPLE_LINES = 120
 """Lines that are looked at."""
+MAX_HEADER_LINES = 10
+"""Lines that a WebArena list of tabs is looked for in."""
 SAMPLE_CHARS = 500
 """Of each line, so that one endless line costs nothing."""
 
@@ -37,7 +39,7 @@ def detect_dialect(text: str) -> Dialect:
     """
     sample = [line[:SAMPLE_CHARS] for line in _first_lines(text)]
     votes = Counter(vote for line in sample if (vote := _vote(line)) is not None)
-    headed = any(_WEBARENA_HEADER.match(line) for line in sample[:3])
+    headed = any(_WEBARENA_HEADER.match(line) for line in sample[:MAX_HEADER_LINES])
     if not votes and not headed:
         first = next((line.strip() for line in sample if line.strip()), "")
         raise TreeError(

@@ -48,7 +48,7 @@ class Reader:
 
     def __init__(self, grammar: Grammar) -> None:
         self._grammar = grammar
-        self._known = lru_cache(maxsize=16_384)(self._place)
+        self._known = lru_cache(maxsize=4_096)(self._place)
 
     def place(self, text: str, depth: int) -> Placed:
         """An element, or why it is none."""

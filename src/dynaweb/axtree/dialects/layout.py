@@ -25,17 +25,20 @@ class Piece(NamedTuple):
 
 
 def split_header(text: str, is_element: Callable[[str], bool]) -> str:
-    """What stands before the first element; empty where the text begins with one, or with neither."""
-    at = 0
+    """What stands before the first element; where there is none, the lines that a header may have."""
+    at = known_to = 0
+    is_known = True
     for _ in range(_MAX_HEADER_LINES):
         stop = text.find("\n", at)
         line = text[at : len(text) if stop < 0 else stop]
-        if is_element(line.lstrip(" \t")) or IS_HEADER.match(line) is None:
-            break
+        if is_element(line.strip(" \t\r")):
+            return text[:at]
         at = len(text) if stop < 0 else stop + 1
+        is_known = is_known and IS_HEADER.match(line) is not None
+        known_to = at if is_known else known_to
         if at == len(text):
             break
-    return text[:at]
+    return text[:known_to]
 
 
 def find_layout(body: str, dialect: Dialect) -> Layout:

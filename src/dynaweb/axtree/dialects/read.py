@@ -22,8 +22,8 @@ from dynaweb.axtree.dialects.document import (
     OddKind,
     Written,
 )
-from dynaweb.axtree.dialects.grammar import Grammar, Reader
-from dynaweb.axtree.dialects.header import read_header
+from dynaweb.axtree.dialects.grammar import Grammar, Placed, Reader
+from dynaweb.axtree.dialects.header import Header, read_header
 from dynaweb.axtree.dialects.layout import (
     Piece,
     depth_of,
@@ -41,7 +41,7 @@ from dynaweb.axtree.dialects.marks import (
 from dynaweb.axtree.dialects.quoted import read_browsergym, write_browsergym, write_dynaweb
 from dynaweb.axtree.dialects.unquoted import begins_unquoted, read_unquoted, write_unquoted
 from dynaweb.axtree.dialects.webarena import read_webarena, write_webarena
-from dynaweb.axtree.tree import Node, Tree
+from dynaweb.axtree.tree import Node
 from dynaweb.errors import TreeError
 
 _BROWSERGYM = Grammar(read=read_browsergym, write=write_browsergym)
@@ -78,21 +78,23 @@ def read_document(text: str, dialect: Dialect | None = None) -> Document:
     header_text = split_header(text, lambda line: _is_element(line, grammar))
     body = text[len(header_text) :]
     layout = find_layout(body, known)
-    header = read_header(header_text.removesuffix("\n"), known) if header_text else None
+    header = read_header(header_text.removesuffix("\n"), known) if header_text else Header()
     body = body.removesuffix(layout.ending) if layout.ending else body
     first_line = header_text.count("\n") + 1
-    pieces = list(split_pieces(body, layout, first_line, grammar.begins)) if body else []
-    nodes, written, oddities = _place(pieces, layout, known)
+    page = _Page(layout, known)
+    for piece in split_pieces(body, layout, first_line, grammar.begins) if body else ():
+        page.add(piece)
+    written, oddities = page.judge()
     return Document(
         dialect=known,
-        nodes=nodes,
-        lines=tuple(p.line for p in pieces),
+        nodes=tuple(page.nodes),
+        lines=tuple(page.lines),
         layout=layout,
         header=header_text,
-        tabs=header.tabs if header is not None else (),
-        active_tab=header.active_tab if header is not None else 0,
-        written=written,
-        oddities=(*(header.oddities if header is not None else ()), *oddities),
+        tabs=header.tabs,
+        active_tab=header.active_tab,
+        written=tuple(written),
+        oddities=(*header.oddities, *oddities),
     )
 
 
@@ -128,40 +130,55 @@ def render_document(document: Document) -> str:
     return document.header + layout.separator.join(texts) + layout.ending
 
 
-def _place(
-    pieces: Sequence[Piece], layout: Layout, dialect: Dialect
-) -> tuple[Tree, tuple[tuple[int, Written], ...], list[Oddity]]:
-    """Nodes of the pieces; the spelling of those that the dialect would spell otherwise; what is odd."""
-    place = _READERS[dialect].place
-    depths = {indent: depth_of(indent, layout) for indent in {p.indent for p in pieces}}
-    placed = [place(text, depths[indent][0]) for _, indent, text in pieces]
-    nodes = tuple(
-        found.node if found.node.role else Node(0, None, "", piece.indent + piece.text)
-        for found, piece in zip(placed, pieces, strict=True)
-    )
-    written: list[tuple[int, Written]] = []
-    oddities: list[Oddity] = []
-    for at, (node, reason, is_leaf, is_parent) in enumerate(placed):
-        if is_leaf and is_parent and not reason and depths[pieces[at].indent][1]:
-            continue
-        piece = pieces[at]
-        if not node.role:
-            oddities.append(_oddity(piece, OddKind.UNPLACED, reason))
-            continue
-        is_regular = (is_parent if _opens(nodes, at) else is_leaf) and depths[piece.indent][1]
-        if not is_regular:
-            written.append((at, Written(node=node, text=piece.indent + piece.text)))
-        if reason or not is_regular:
-            why = reason or _reason(node, dialect, _opens(nodes, at), piece)
-            oddities.append(_oddity(piece, OddKind.IRREGULAR, why))
-    return nodes, tuple(written), oddities
+class _Page:
+    """What becomes of a text's pieces, one after the other."""
 
+    def __init__(self, layout: Layout, dialect: Dialect) -> None:
+        self._layout = layout
+        self._write = GRAMMARS[dialect].write
+        self._place = _READERS[dialect].place
+        self._depths: dict[str, tuple[int, bool]] = {}
+        self.nodes: list[Node] = []
+        self.lines: list[int] = []
+        self._doubtful: list[tuple[int, Piece, Placed]] = []
 
-def _reason(node: Node, dialect: Dialect, opens: bool, piece: Piece) -> str:
-    spelt = GRAMMARS[dialect].write(node, opens)
-    if spelt == piece.text:
-        return "its indent is no whole number of levels"
-    return f"the dialect spells it {spelt[:80]!r}"
+    def add(self, piece: Piece) -> None:
+        """Read one piece; keep it in mind if it may be odd."""
+        line, indent, text = piece
+        if indent not in self._depths:
+            self._depths[indent] = depth_of(indent, self._layout)
+        depth, is_exact = self._depths[indent]
+        placed = self._place(text, depth)
+        node, reason, is_leaf, is_parent = placed
+        if not (is_leaf and is_parent and is_exact) or reason:
+            self._doubtful.append((len(self.nodes), piece, placed))
+            node = node if node.role else Node(0, None, "", indent + text)
+        self.nodes.append(node)
+        self.lines.append(line)
+
+    def judge(self) -> tuple[list[tuple[int, Written]], list[Oddity]]:
+        """The spelling of the nodes that the dialect would spell otherwise, and what is odd."""
+        written: list[tuple[int, Written]] = []
+        oddities: list[Oddity] = []
+        for at, piece, (node, reason, is_leaf, is_parent) in self._doubtful:
+            if not node.role:
+                oddities.append(_oddity(piece, OddKind.UNPLACED, reason))
+                continue
+            opens = _opens(self.nodes, at)
+            is_exact = self._depths[piece.indent][1]
+            is_regular = (is_parent if opens else is_leaf) and is_exact
+            if not is_regular:
+                written.append((at, Written(node=node, text=piece.indent + piece.text)))
+            if reason or not is_regular:
+                why = reason or self._reason(node, piece, opens)
+                oddities.append(_oddity(piece, OddKind.IRREGULAR, why))
+        return written, oddities
+
+    def _reason(self, node: Node, piece: Piece, opens: bool) -> str:
+        spelt = self._write(node, opens)
+        if spelt == piece.text:
+            return "its indent is no whole number of levels"
+        return f"the dialect spells it {spelt[:80]!r}"
 
 
 def _opens(nodes: Sequence[Node], at: int) -> bool:
@@ -171,6 +188,8 @@ def _opens(nodes: Sequence[Node], at: int) -> bool:
 
 
 def _is_element(line: str, grammar: Grammar) -> bool:
+    if grammar.begins is not None and not grammar.begins(line):
+        return False
     try:
         grammar.read(line)
     except TreeError:
