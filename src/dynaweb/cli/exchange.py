@@ -101,3 +101,41 @@ def _tell(headline: str, tally: Tally, *, as_json: bool) -> None:
     for title, counts in (("kept, but odd:", tally.noted), ("left out:", tally.dropped)):
         if counts:
             print(title, *told(counts, tally.first), sep="\n")
+
+
+def changes_command(
+    source: Annotated[
+        Path, typer.Argument(help="Trajectories of any known format (`dynaweb import`).")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Measure state changes on real transitions: exact or not, and their length by kind."""
+    from dynaweb.dataset.changes import measure_changes
+    from dynaweb.dataset.imports.detect import detect
+    from dynaweb.dataset.imports.recorded import Provenance
+    from dynaweb.dataset.imports.run import read_trajectories
+    from dynaweb.errors import UserError
+
+    read = read_trajectories(source, detect(source), Provenance(), Tally())
+    report = measure_changes(read)
+    if not report.transitions:
+        raise UserError(f"{str(source)!r} holds no transition: a page, an action and the next page")
+    if as_json:
+        print(json.dumps(asdict(report), indent=1))
+        return
+    n = report.transitions
+    print(f"{n} transitions; diff takes {report.diff_ms:.1f} ms at the median")
+    for words, count in (
+        ("exact, byte for byte", report.exact),
+        ("read back from the compact form", report.reparsed),
+        ("the next page up to its numbers, without renumbering", report.learned),
+        ("next pages with an id that stands twice", report.repeats),
+    ):
+        print(f"{count:>7} ({count / n:.2%})  {words}")
+    print("kind        transitions  median of change/page  all change/page tokens")
+    for kind, cost in report.kinds.items():
+        print(
+            f"{kind.value:<11} {cost.count:>11} {cost.median_ratio:>22.3f}  {cost.delta_tokens / max(cost.page_tokens, 1):.3f}"
+        )
+    for where in report.failed:
+        print(f"not exact: {where}")

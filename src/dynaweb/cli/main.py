@@ -224,6 +224,7 @@ def version() -> None:
 app.command("inspect")(inspecting.inspect_command)
 app.command("import")(exchange.import_command)
 app.command("export")(exchange.export_command)
+app.command("changes")(exchange.changes_command)
 
 
 def main(arguments: list[str] | None = None) -> int:

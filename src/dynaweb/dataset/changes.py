@@ -1,0 +1,95 @@
+"""How well state changes do on real transitions: exact or not, and how long beside the next page."""
+
+import re
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from statistics import median
+
+from dynaweb.axtree.apply import apply
+from dynaweb.axtree.diff import diff, without_renumbering
+from dynaweb.axtree.measure import DeltaCost, delta_costs
+from dynaweb.axtree.same import same_page
+from dynaweb.axtree.text import parse_delta, print_delta
+from dynaweb.axtree.tree import read_tree
+from dynaweb.errors import DeltaError
+from dynaweb.records.delta import Delta, DeltaKind
+from dynaweb.records.observation import Observation
+from dynaweb.records.trajectory import Trajectory, Transition
+
+_TOKEN = re.compile(r"\w+|[^\w\s]|\s")
+
+
+def rough_tokens(text: str) -> int:
+    """Words, signs and blanks: a count that needs no tokenizer, fair to both sides of a ratio."""
+    return sum(1 for _ in _TOKEN.finditer(text))
+
+
+@dataclass(slots=True, kw_only=True)
+class ChangeReport:
+    """What was measured; counts are transitions."""
+
+    transitions: int = 0
+    exact: int = 0
+    """`apply(o, diff(o, o')) == o'`, byte for byte."""
+    reparsed: int = 0
+    """The compact form reads back as the same change."""
+    learned: int = 0
+    """Without renumbering, the form that models learn, the next page up to its numbers."""
+    repeats: int = 0
+    """Next pages on which an id stands twice: there `learned` may fail, since ids name no one element."""
+    failed: list[str] = field(default_factory=list)
+    """The first transitions that were not exact."""
+    diff_ms: float = 0.0
+    """Median time of `diff`, in milliseconds."""
+    kinds: dict[DeltaKind, DeltaCost] = field(default_factory=dict)
+    """Cost by kind, in rough tokens of the form that models learn."""
+
+
+def measure_changes(trajectories: Iterable[Trajectory]) -> ChangeReport:
+    """Measure every transition; pages are held one trajectory at a time."""
+    report = ChangeReport()
+    times: list[float] = []
+    report.kinds = delta_costs(_measured(trajectories, report, times), rough_tokens)
+    report.diff_ms = median(times) if times else 0.0
+    return report
+
+
+def _measured(
+    trajectories: Iterable[Trajectory], report: ChangeReport, times: list[float]
+) -> Iterator[tuple[Delta, str]]:
+    for trajectory in trajectories:
+        for number, t in enumerate(trajectory.transitions()):
+            began = time.perf_counter()
+            delta = diff(t.observation, t.action, t.next_observation)
+            times.append(1000 * (time.perf_counter() - began))
+            _count(t, delta, report, f"{trajectory.trajectory_id[:80]!r} transition {number}")
+            yield without_renumbering(delta), t.next_observation.tree
+
+
+def _count(t: Transition, delta: Delta, report: ChangeReport, where: str) -> None:
+    after = t.next_observation
+    exact = _applied(t, delta) == after
+    report.transitions += 1
+    report.exact += exact
+    report.reparsed += _reads_back(delta)
+    learned = _applied(t, without_renumbering(delta))
+    report.learned += learned is not None and same_page(learned, after)
+    bids = [n.bid for n in read_tree(after.tree) if n.bid is not None]
+    report.repeats += len(bids) != len(set(bids))
+    if not exact and len(report.failed) < 10:
+        report.failed.append(where)
+
+
+def _applied(t: Transition, delta: Delta) -> Observation | None:
+    try:
+        return apply(t.observation, t.action, delta)
+    except DeltaError:
+        return None
+
+
+def _reads_back(delta: Delta) -> bool:
+    try:
+        return parse_delta(print_delta(delta)) == delta
+    except DeltaError:
+        return False
