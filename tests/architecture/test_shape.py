@@ -107,7 +107,7 @@ def test_scripts_never_make_markup_from_text(path):
 
 
 def records() -> Iterator[type]:
-    for name in ("action", "delta", "observation", "trajectory"):
+    for name in ("action", "delta", "observation", "primitives", "trajectory"):
         module = importlib.import_module(f"dynaweb.records.{name}")
         for value in vars(module).values():
             if (
