@@ -9,7 +9,8 @@ from dynaweb.evaluate.results import RESULTS_FILE, EvaluationResults
 from dynaweb.evaluate.statistics import Rate, wilson
 from dynaweb.evaluate.store import read_record, write_record
 from dynaweb.recipes.config import EVALUATION_SEEDS_FROM, EvaluationConfig
-from dynaweb.recipes.proof import DYNAWEB
+from dynaweb.recipes.controls import OWN
+from dynaweb.recipes.proof import DYNAWEB, arms_in_words
 from dynaweb.recipes.stage import Run
 from dynaweb.records.trajectory import Outcome, Trajectory
 from dynaweb.report.data import DataRow, DreamedSuccess, Drop, Speed, StageTime, Summary
@@ -59,11 +60,12 @@ def summary(run: Run, data: Sequence[Trajectory]) -> Summary:
         shortfalls=_shortfalls(run, replays),
         is_demonstration=_is_demonstration(run.config.evaluation),
         precision_bar=run.config.gspo.audit.bar,
+        arms=arms_in_words(run.config),
         notes={
             "fidelity": "The first agent's and an erring expert's real steps on pages nothing was trained on. "
             "Determined: every new string stands on the page, in the action or the goal, or was seen in "
             "training on three other pages of the task.",
-            "judge": "The first agent's real attempts on held-out pages that did not set the bar.",
+            "judge": "The first agent's real attempts on held-out pages, each judged by bars that were set on the other half of these pages.",
             "replays": "Dreams of the trained agent, their actions done again in Chromium.",
         },
     )
@@ -96,8 +98,10 @@ def _data(data: Sequence[Trajectory]) -> tuple[DataRow, ...]:
 
 
 def _drops(run: Run) -> tuple[Drop, ...]:
-    found = []
-    for stage in ("sft", "world"):
+    found: list[Drop] = []
+    for stage in ("sft", "world", OWN):
+        if stage not in run.results:
+            continue
         counts = run.facts(stage).get("counts")
         for name, count in counts.items() if isinstance(counts, Mapping) else ():
             if "dropped." in name and count:

@@ -38,6 +38,19 @@ def evaluation_plan(config: RecipeConfig) -> EvaluationPlan:
     )
 
 
+def arms_in_words(config: RecipeConfig) -> Mapping[str, str]:
+    """What each arm was trained on, for people."""
+    own = "its own real successes, then " if config.policy.own_epochs else ""
+    share = f"{config.gspo.mix.expert_share:.0%}"
+    matched = "DynaWeb's training time" if config.controls.match_time else "a fixed number of steps"
+    return {
+        FIRST_AGENT: f"{config.data.experts} demonstrations a task",
+        SFT_MORE: f"the same demonstrations for longer: {matched}",
+        FILTERED: f"the demonstrations and its own real successes, of as many live steps as DynaWeb took, for {matched}",
+        DYNAWEB: f"the demonstrations, {own}GSPO in dreams, up to {share} of a group's members experts",
+    }
+
+
 def fix_plan(run: Run) -> None:
     """Write the plan before anything is collected or trained."""
     plan = evaluation_plan(run.config)

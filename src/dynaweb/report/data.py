@@ -166,6 +166,8 @@ class Summary:
     """Precision of dreamed success below which training warns; in [0, 1]."""
     notes: Mapping[str, str] = field(default_factory=dict)
     """Section (`fidelity`, `judge`, `replays`) -> how it was measured, in a sentence."""
+    arms: Mapping[str, str] = field(default_factory=dict)
+    """Arm -> what it was trained on, in a sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

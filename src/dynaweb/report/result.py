@@ -53,7 +53,7 @@ def result_section(data: ReportData) -> Html:
         tag("p", headline(results), cls="lead"),
         tag("ul", [_finding(c) for c in comparison_order(results)], cls="findings"),
         _cautions(data, results),
-        _arms(results, dreamed),
+        _arms(results, dreamed, data.summary.arms),
         _differences(results) if results.comparisons else None,
         _method(data.plan, results),
     )
@@ -109,13 +109,15 @@ def _cautions(data: ReportData, results: EvaluationResults) -> Html | None:
     return tag("div", kept, cls="caution", role="note") if kept else None
 
 
-def _arms(results: EvaluationResults, dreamed: Mapping[str, DreamedSuccess]) -> Html:
+def _arms(
+    results: EvaluationResults, dreamed: Mapping[str, DreamedSuccess], told: Mapping[str, str]
+) -> Html:
     rows: list[list[Child]] = []
     for arm in results.arms:
         dream = dreamed.get(arm.arm)
         rows.append(
             [
-                tag("span", arm.arm, cls="arm"),
+                [tag("span", arm.arm, cls="arm"), tag("br"), tag("small", told.get(arm.arm, ""))],
                 tag("span", percent(arm.rate.rate), cls="big"),
                 [
                     rate_words(arm.rate).split(" (")[0],
