@@ -1,4 +1,4 @@
-"""What the agent may do, one record for each of BrowserGym's 33 primitives (0.14, `action/functions.py`).
+"""What the agent may do, one record for each of BrowserGym's 33 primitives (0.14, its `action.functions`).
 
 Names of fields are BrowserGym's, because replies may name them; `dynaweb.records.action` joins the
 records to the closed union and holds their grammar.
