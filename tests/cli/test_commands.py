@@ -127,6 +127,8 @@ def test_signals_end_it_with_their_code_and_one_line(number, code):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # the tests themselves may run as a background job, deaf to the keyboard
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     assert "miniwob" in child.stdout.readline()
     os.kill(child.pid, number)

@@ -27,8 +27,8 @@ from dynaweb.world.train import build_world_data, train_world, world_texts
 from dynaweb.world.training import WorldTrainConfig
 
 CONFIG = WorldTrainConfig(renamed_copies=1)
-STEPS = 200
-HOW = FitConfig(steps=STEPS, batch_tokens=1024, warmup_steps=5)
+STEPS = 300
+HOW = FitConfig(steps=STEPS, batch_tokens=1536, warmup_steps=5)
 
 
 @pytest.fixture(scope="module", autouse=True)
