@@ -60,10 +60,6 @@ class LmJudge:
         self._config = config
         self._replies = [[*tokenizer.encode(word), tokenizer.eos_id] for word in (SUCCESS, FAILURE)]
 
-    def at(self, config: JudgeConfig) -> "LmJudge":
-        """The same model with other settings."""
-        return LmJudge(self._scorer, self._tokenizer, config, self._lexicon)
-
     def judge(self, trajectories: Sequence[Trajectory]) -> list[Verdict]:
         """Verdicts in order; rules first, then one batch for the rest."""
         ruled = [rule_verdict(t, answers_count=self._config.answers_count) for t in trajectories]
@@ -90,10 +86,13 @@ class LmJudge:
 
     def _verdict(self, logprobs: Sequence[float], bar: Bar) -> Verdict:
         score = probability_of_first(logprobs)
-        if math.isnan(score):
-            return _unknown("the judge gave no number")
-        evidence = f"probability of success {score:.3f}, success from {bar.success:.3f}, failure below {bar.failure:.3f}"
-        return Verdict(outcome=_outcome(score, bar), evidence=evidence, score=score)
+        return _unknown("the judge gave no number") if math.isnan(score) else decide(score, bar)
+
+
+def decide(score: float, bar: Bar) -> Verdict:
+    """What a probability of success comes to under a bar."""
+    evidence = f"probability of success {score:.3f}, success from {bar.success:.3f}, failure below {bar.failure:.3f}"
+    return Verdict(outcome=_outcome(score, bar), evidence=evidence, score=score)
 
 
 def _outcome(score: float, bar: Bar) -> Outcome:

@@ -1,7 +1,7 @@
 """The stages around the world model: train it with its judge, set the judge's bar, measure both."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import torch
@@ -20,7 +20,7 @@ from dynaweb.judge.calibrate import (
 )
 from dynaweb.judge.config import Bar, JudgeConfig
 from dynaweb.judge.measure import Judged, judge_blind
-from dynaweb.judge.model import LmJudge
+from dynaweb.judge.model import LmJudge, decide
 from dynaweb.lm.model import load_model
 from dynaweb.lm.sampler import TorchSampler
 from dynaweb.lm.tokenizer import Tokenizer
@@ -107,13 +107,18 @@ def measure_imagination(
     def work(out: Path) -> Mapping[str, object]:
         run.progress("fidelity", 0, 2, "the judge")
         asked = load_imagination(run, folder, JudgeConfig())
-        calibration = _bars(run, asked.judge, held_out)
+        open_ones = asked_ids(held_out, answers_count=False)
+        judged = judge_blind(asked.judge, held_out)
+        scored = [j for j in judged if j.trajectory_id in open_ones and j.verdict.score is not None]
+        calibration = _bars(run, scored)
         (out / CALIBRATION).mkdir(exist_ok=True)
         save_calibration(calibration, out / CALIBRATION)
-        own = [t for t in held_out if t.behaviour is Behaviour.AGENT]
+        own = {t.trajectory_id for t in held_out if t.behaviour is Behaviour.AGENT}
+        halves = split_by_seed(held_out, fraction=FOLD, split_seed=run.config.seed)
+        half = {t.trajectory_id for t in halves.held_out}
         report = judge_table(
-            _judged_across(run, asked.judge, held_out),
-            asked_ids(own, answers_count=False),
+            _across(run, [j for j in judged if j.trajectory_id in own], scored, half),
+            open_ones,
             population="the first agent's real attempts on unseen pages",
         )
         write_record(out / "judge.json", report)
@@ -137,20 +142,23 @@ def measure_imagination(
     run.stage("fidelity", inputs, work)
 
 
-def _judged_across(run: Run, judge: LmJudge, held_out: Sequence[Trajectory]) -> list[Judged]:
-    """The first agent's attempts, each judged with bars that were set without its half of the pages."""
-    halves = split_by_seed(held_out, fraction=FOLD, split_seed=run.config.seed)
-    judged = []
-    for measured, other in ((halves.train, halves.held_out), (halves.held_out, halves.train)):
-        own = [t for t in measured if t.behaviour is Behaviour.AGENT]
-        judged += judge_blind(judge.at(_bars(run, judge, other).judge_config()), own)
-    return judged
+def _across(
+    run: Run, judged: Sequence[Judged], scored: Sequence[Judged], half: Set[str]
+) -> list[Judged]:
+    """Verdicts decided anew, each by bars that were set without its half of the pages; `half` is one's ids."""
+    decided = {}
+    for mine in (True, False):
+        others = [j for j in scored if (j.trajectory_id in half) is not mine]
+        bars = _bars(run, others).judge_config()
+        for j in scored:
+            if (j.trajectory_id in half) is mine and j.verdict.score is not None:
+                verdict = decide(j.verdict.score, bars.bar_of(j.task))
+                decided[j.trajectory_id] = replace(j, verdict=verdict)
+    return [decided.get(j.trajectory_id, j) for j in judged]
 
 
-def _bars(run: Run, judge: LmJudge, pages: Sequence[Trajectory]) -> Calibration:
+def _bars(run: Run, judged: Sequence[Judged]) -> Calibration:
     """The judge's bars from attempts that only the model can decide; the defaults when all end alike."""
-    open_ones = asked_ids(pages, answers_count=False)
-    judged = judge_blind(judge, [t for t in pages if t.trajectory_id in open_ones])
     scored = [
         Scored(task=j.task, score=j.verdict.score, succeeded=j.succeeded)
         for j in judged
