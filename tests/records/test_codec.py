@@ -1,6 +1,7 @@
 import contextlib
 import json
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -16,6 +17,7 @@ from dynaweb.records.observation import Observation, Tab
 from dynaweb.records.trajectory import (
     Behaviour,
     Generation,
+    Group,
     Outcome,
     Reason,
     Start,
@@ -97,7 +99,15 @@ def test_a_stored_line_of_version_1_stays_readable():
     assert record.action == Fill("3", "a")
     assert record.observation.scroll == (0, 40)
     assert record.next_observation.focused == "3"
-    assert dump(record) == line
+    assert dump(record) == line.replace('"schema_version":1', '"schema_version":2')
+
+
+def test_version_1_called_a_recording_that_stops_a_fault_of_the_browser():
+    now = replace(TRAJECTORY, outcome=Outcome.UNKNOWN, reason=Reason.RECORDING_STOPPED, detail="the recording stops")  # fmt: skip
+    crash = replace(now, reason=Reason.BROWSER_FAULT, detail="the page crashed")
+    for record in (now, crash, Group(start=now.start, members=(now, crash))):
+        then = dump(record).replace("recording_stopped", "browser_fault").replace('version":2', 'version":1')  # fmt: skip
+        assert '"schema_version":1' in then and load(then) == record
 
 
 def test_text_longer_than_the_grammar_allows_still_round_trips():

@@ -31,7 +31,10 @@ def import_command(
     origin: Annotated[
         str, typer.Option(help="Public name of the source, for cards and reports.")
     ] = "",
-    behaviour: Annotated[Behaviour, typer.Option(help="Who chose the actions.")] = Behaviour.AGENT,
+    behaviour: Annotated[
+        Behaviour | None,
+        typer.Option(help="Who chose the actions; what the format says otherwise."),
+    ] = None,
     policy: Annotated[str, typer.Option(help="Name of the policy that chose them.")] = "",
     skip_damaged: Annotated[
         bool,

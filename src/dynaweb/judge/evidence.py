@@ -10,8 +10,9 @@ from dynaweb.prompts.judge import render_judge
 from dynaweb.records.action import ReportInfeasible, SendMsgToUser
 from dynaweb.records.trajectory import Outcome, Reason, Step, Trajectory, Verdict
 
-_FAULTS = frozenset(
+_BROKEN_OFF = frozenset(
     {
+        Reason.RECORDING_STOPPED,
         Reason.BROWSER_FAULT,
         Reason.WORLD_MODEL_FAULT,
         Reason.JUDGE_FAULT,
@@ -48,7 +49,7 @@ def rule_verdict(trajectory: Trajectory, *, answers_count: bool) -> Verdict | No
         trajectory: the attempt.
         answers_count: whether a message to the user can fulfil a task.
     """
-    if trajectory.reason in _FAULTS:
+    if trajectory.reason in _BROKEN_OFF:
         return Verdict(outcome=Outcome.UNKNOWN, evidence=f"broken off: {trajectory.reason.value}")
     if not trajectory.steps:
         return Verdict(outcome=Outcome.UNKNOWN, evidence="no step was made")

@@ -22,13 +22,27 @@ from dynaweb.records.trajectory import (
     Verdict,
 )
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Raise it with every change of a stored record, and add a migration from the version before."""
 
 Migration: TypeAlias = Callable[[str, dict[str, object]], dict[str, object]]
 """Takes the record's name and its fields as version n wrote them; returns them as n + 1 writes them."""
 
-MIGRATIONS: Mapping[int, Migration] = {}
+
+def _stopped_recordings(name: str, fields: dict[str, object]) -> dict[str, object]:
+    """Version 1 had no reason for a recording that stops: imports wrote it as the browser's fault."""
+    if name == "Group" and isinstance(members := fields.get("members"), list):
+        moved = [
+            _stopped_recordings("Trajectory", m) if isinstance(m, dict) else m for m in members
+        ]
+        return {**fields, "members": moved}
+    said = str(fields.get("detail", ""))
+    if fields.get("reason") == "browser_fault" and said.startswith("the recording stops"):
+        return {**fields, "reason": "recording_stopped"}
+    return fields
+
+
+MIGRATIONS: Mapping[int, Migration] = {1: _stopped_recordings}
 """Version n -> how a line of version n becomes one of n + 1."""
 
 Record: TypeAlias = (

@@ -37,6 +37,8 @@ class Reason(StrEnum):
     TASK_ENDED = "task_ended"
     ANSWERED = "answered"
     OUT_OF_STEPS = "out_of_steps"
+    RECORDING_STOPPED = "recording_stopped"
+    """A file of another tool does not say how the attempt ended; never made here, and nobody's fault."""
     BROWSER_FAULT = "browser_fault"
     WORLD_MODEL_FAULT = "world_model_fault"
     JUDGE_FAULT = "judge_fault"

@@ -61,9 +61,14 @@ def test_nnetnav_rows_become_attempts(tmp_path):
     assert [s.action for s in one.steps] == [Fill("12", "tea"), Press("12", "Enter"), SendMsgToUser("done")]  # fmt: skip
     assert (one.goal, one.task, one.outcome) == ("Buy tea", "nnetnav.t1", Outcome.SUCCESS)
     assert one.steps[0].thought == "Let's think step-by-step. Because 0."
-    assert one.steps[0].observation.tree == WA_TREE.partition("\n\n")[2]
+    assert (
+        one.steps[0].observation.tree
+        == "[1] RootWebArea 'Shop', focused=True\n\t[12] textbox 'Search'"
+    )
+    assert one.steps[1].observation.tree.endswith("[12] textbox 'Search', value='tea'")
     assert [s.action for s in again.steps] == [Click("13")]
     assert (again.outcome, other.steps[0].action) == (Outcome.UNKNOWN, None)
+    assert (one.reason, again.reason) == (Reason.ANSWERED, Reason.RECORDING_STOPPED)
     assert one.behaviour is Behaviour.EXPERT and tally.dropped == {}
 
 
@@ -93,11 +98,12 @@ def test_gobrowse_rows_become_attempts_and_a_gap_ends_one(tmp_path):
     assert tally.dropped == {"step out of order, and what follows it": 1}
 
 
-def test_browsergym_steps_are_read_and_its_pickles_are_not(tmp_path):
-    def step(call, **more):
-        obs = {"goal": "Close", "url": "http://x/", "axtree_txt": TREE, "last_action_error": "", "open_pages_titles": ["Shop!"], "active_page_index": [0]}  # fmt: skip
-        return {"obs": obs, "action": call, "reward": 0, "terminated": False, "truncated": False, "agent_info": {"think": "t"}} | more  # fmt: skip
+def step(call, tree=TREE, **more):
+    obs = {"goal": "Close", "url": "", "axtree_txt": tree, "last_action_error": "", "open_pages_titles": ["Shop!"], "active_page_index": [0]}  # fmt: skip
+    return {"obs": obs, "action": call, "reward": 0, "terminated": False, "truncated": False, "agent_info": {"think": "t"}} | more  # fmt: skip
 
+
+def test_browsergym_steps_are_read_and_its_pickles_are_not(tmp_path):
     rows = [step("click('13')"), step(None, reward=1, terminated=True)]
     path = lines(tmp_path, {"task_name": "miniwob.x", "task_seed": 3, "steps": rows})
     (t,), tally = read(path)
@@ -136,6 +142,9 @@ def test_webarena_renders_hold_what_was_executed(tmp_path):
     (t,), tally = read(path)
     assert [s.action for s in t.steps] == [NewTab()] and t.outcome is Outcome.FAILURE
     assert "harness" in next(iter(tally.noted))
+    path.write_text(render(("w", "click [12]"), ("", "new_tab")), "utf-8")
+    (t,), _ = read(path)
+    assert (t.outcome, t.reason) == (Outcome.UNKNOWN, Reason.RECORDING_STOPPED)
 
 
 def test_webvoyager_chats_keep_the_pages_they_have(tmp_path):
@@ -154,7 +163,7 @@ def test_webvoyager_chats_keep_the_pages_they_have(tmp_path):
         SendMsgToUser("tea"),
     ]
     assert (t.goal, t.origin, t.outcome) == ("Find tea.", "https://t.test/", Outcome.UNKNOWN)
-    assert [s.observation.tree for s in t.steps] == ["", "", '[3]: <input> "Search";']
+    assert [s.observation.tree for s in t.steps] == ["", "", "[3] input 'Search'"]
     assert tally.noted["page is not in the chat"] == 1
 
 
@@ -176,6 +185,35 @@ def test_atif_of_other_tools(tmp_path):
     assert [s.action for s in t.steps] == [None, Click("13")]
     assert t.steps[1].observation.tree == TREE and "shell" in t.steps[0].thought
     assert tally.dropped == {"step_id does not count from 1": 1}
+
+
+@pytest.mark.parametrize(
+    ("call", "did", "left_out"),
+    [
+        ("fill('12', 'tea')\npress('12', 'Enter')", [Fill("12", "tea"), Press("12", "Enter")], 0),
+        ("fill('12', 'tea')\nclick('13')\nclick('12')", [Fill("12", "tea")], 2),
+        ("press('12', 'Enter')\nclick('13')", [Press("12", "Enter")], 1),
+    ],
+)
+def test_of_several_actions_the_first_is_the_step_and_typing_ends_with_enter(tmp_path, call, did, left_out):  # fmt: skip
+    rows = [step(call), step("click('13')"), step(None, terminated=True)]
+    (t,), tally = read(lines(tmp_path, {"task_name": "x", "steps": rows}))
+    assert [s.action for s in t.steps] == [*did, Click("13")]
+    if len(did) == 2:
+        assert "[12] textbox 'Search', value='tea'" in t.steps[1].observation.tree
+    assert sum(n for why, n in tally.noted.items() if why.startswith("further action")) == left_out
+
+
+def test_trees_are_in_our_dialect_and_odd_lines_are_counted(tmp_path):
+    tree = "RootWebArea 'Shop', url='http://shop.test/tea'\n\t[12] textbox 'Search' value='tea', focused\n\t<<torn"
+    (t,), tally = read(lines(tmp_path, {"task_name": "x", "steps": [step("click('12')", tree=tree), step(None, terminated=True)]}))  # fmt: skip
+    page = t.steps[0].observation
+    assert (
+        page.tree
+        == "RootWebArea 'Shop', url='http://shop.test/tea'\n\t[12] textbox 'Search', value='tea', focused\n\t<<torn"
+    )
+    assert (page.url, page.focused) == ("http://shop.test/tea", "12")
+    assert tally.noted == {"line of a page is no element: kept as it stands": 1}
 
 
 def whole(t: Trajectory) -> Trajectory:

@@ -73,6 +73,7 @@ def test_part_of_the_points_is_no_success(tmp_path):
 def test_a_recording_that_stops_is_unknown(tmp_path):
     (t,), tally = read(tmp_path, attempt([row("click('13')"), row("click('12')")]))
     assert (len(t.steps), t.final, t.outcome) == (2, None, Outcome.UNKNOWN)
+    assert t.reason is Reason.RECORDING_STOPPED
     assert tally.noted == {"recording stops before the episode's end: outcome unknown": 1}
 
 

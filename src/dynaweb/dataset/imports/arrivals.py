@@ -4,11 +4,11 @@
 and the reply to it was never executed: it is no step.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from dynaweb.dataset.imports.recorded import ending
+from dynaweb.dataset.imports.recorded import ending, steps_of
 from dynaweb.dataset.imports.tally import Tally
 from dynaweb.records.observation import Observation
 from dynaweb.records.trajectory import Reason, Step
@@ -46,39 +46,48 @@ class Ending:
         return self.final is not None
 
 
-def until_over(rows: Sequence[A | None], where: str, tally: Tally) -> Iterator[A]:
-    """Rows up to the first that is not valid (None) or ended the episode; the rest is counted."""
-    for number, found in enumerate(rows):
-        left, place = len(rows) - number - 1, f"{where} step {number}"
-        if found is None:
-            tally.drop("step after an invalid one", place, left)
-            return
-        yield found
-        if found.terminated or found.truncated:
-            tally.drop("step after the episode's end", place, left)
+def until_over(rows: Iterable[A], count: int, where: str, tally: Tally) -> Iterator[A]:
+    """Rows up to the one that ended the episode; of `count` recorded rows the rest is counted."""
+    for number, row in enumerate(rows):
+        yield row
+        if row.terminated or row.truncated:
+            left = count - number - 1
+            tally.drop("step after the episode's end", f"{where} step {number}", left)
             return
 
 
 def ended(
-    last: Arrival, steps: Sequence[Step], *, replied: bool, whole: bool, where: str, tally: Tally
+    rows: Sequence[A],
+    page: Callable[[A, str], Observation],
+    reply: Callable[[A], tuple[str, str]],
+    *,
+    whole: bool,
+    where: str,
+    tally: Tally,
 ) -> Ending:
-    """The ending of a recording.
+    """Steps and ending of a recording.
 
     Args:
-        last: its last valid row.
-        steps: a step for every row, that of `last` included.
-        replied: the last row holds a reply.
+        rows: its valid rows, at least one.
+        page: what the agent saw, from a row and its place.
+        reply: thought and call of a row.
         whole: no row was left out.
         where: file and line, for people.
         tally: counts what is left out.
     """
-    if not (last.terminated or last.truncated):
+    last, number = rows[-1], len(rows) - 1
+    over = last.terminated or last.truncated
+    steps: list[Step] = []
+    for i, row in enumerate(rows[:-1] if over else rows):
+        place = f"{where} step {i}"
+        steps.extend(steps_of(page(row, place), *reply(row), tally, place))
+    if not over:
         tally.note("recording stops before the episode's end: outcome unknown", where)
         stops = "the recording stops" + ("" if whole else " at an invalid step")
-        return Ending(steps=tuple(steps), final=None, reason=Reason.BROWSER_FAULT, detail=stops)
-    if replied:
+        return Ending(steps=tuple(steps), final=None, reason=Reason.RECORDING_STOPPED, detail=stops)
+    if reply(last)[1]:
         tally.note("reply after the episode's end was not executed: left out", where)
-    done = tuple(steps[:-1])
-    by = done[-1].action if done else None
+    by = steps[-1].action if steps else None
     reason = ending(by) if last.terminated else Reason.OUT_OF_STEPS
-    return Ending(steps=done, final=steps[-1].observation, reason=reason, detail="")
+    final = page(last, f"{where} step {number}")
+    return Ending(steps=tuple(steps), final=final, reason=reason, detail="")

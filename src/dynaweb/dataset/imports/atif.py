@@ -12,14 +12,27 @@ from typing import TypeAlias
 from pydantic import BaseModel, ConfigDict
 
 from dynaweb.dataset.exports.atif import EXTRA
-from dynaweb.dataset.imports.recorded import Attempt, Provenance, ending, page, step, trajectory
-from dynaweb.dataset.imports.rows import Row, as_row, checked, read_document, read_rows
+from dynaweb.dataset.imports.recorded import (
+    PageReader,
+    Provenance,
+    completed,
+    steps_of,
+    stopping,
+)
+from dynaweb.dataset.imports.rows import (
+    Row,
+    as_row,
+    checked,
+    checked_prefix,
+    read_document,
+    read_rows,
+)
 from dynaweb.dataset.imports.tally import Tally
 from dynaweb.errors import ActionError, StorageError
 from dynaweb.records.actioncode import KIND, decode_action
 from dynaweb.records.fieldcodec import codec_for
 from dynaweb.records.observation import Observation
-from dynaweb.records.trajectory import Outcome, Reason, Step, Trajectory
+from dynaweb.records.trajectory import Behaviour, Outcome, Step, Trajectory, World
 
 
 class Part(BaseModel):
@@ -96,30 +109,30 @@ def read_atif(
             continue
         steps = _valid_steps(found, row.where, tally)
         try:
-            made = _ours(found, steps, row.where) or _theirs(found, steps, row.where, tally)
+            made = _ours(found, steps, row.where)
+            theirs = _theirs(found, steps, row.where, tally) if made is None else None
         except StorageError as error:
             tally.drop("document of ours that was changed", str(error))
             continue
+        if theirs is not None:
+            made = completed(theirs, known)
         if made is None:
             tally.drop("document without a step of the agent", row.where)
         else:
-            yield made if isinstance(made, Trajectory) else trajectory(made, known)
+            yield made
 
 
 def _valid_steps(found: AtifDocument, where: str, tally: Tally) -> list[AtifStep]:
     """Steps whose ids count from 1; the rest, from the first that breaks it, is counted."""
     steps: list[AtifStep] = []
-    for number, value in enumerate(found.steps, start=1):
-        place = f"{where} step {number}"
-        row = as_row(value, place, tally, maybe_lone=False)
-        valid = checked(AtifStep, row, tally, "step") if row is not None else None
-        if valid is not None and valid.step_id != number:
-            tally.drop("step_id does not count from 1", f"{place}: {valid.step_id}")
-            valid = None
-        if valid is None:
+    for step in checked_prefix(found.steps, AtifStep, tally, "step", where):
+        number = len(steps) + 1
+        if step.step_id != number:
+            place = f"{where} step {number}"
+            tally.drop("step_id does not count from 1", f"{place}: {step.step_id}")
             tally.drop("step after an invalid one", place, len(found.steps) - number)
             break
-        steps.append(valid)
+        steps.append(step)
     return steps
 
 
@@ -160,15 +173,18 @@ def _page(tree: str, beside: object) -> dict[str, object] | None:
     return {**beside, "tree": tree} if isinstance(beside, dict) else None
 
 
-def _theirs(found: AtifDocument, steps: list[AtifStep], where: str, tally: Tally) -> Attempt | None:
+def _theirs(
+    found: AtifDocument, steps: list[AtifStep], where: str, tally: Tally
+) -> Trajectory | None:
     """Any other tool's trajectory; None when no agent acts in it."""
     goal, before = "", ""
     made: list[Step] = []
+    reader = PageReader(tally=tally)
     for s in steps:
         place = f"{where} step {s.step_id}"
         if s.source == "agent":
             tally.note("page is not recorded", place, int(not before))
-            made.append(_acted(s, page("", before), tally, place))
+            made.extend(_acted(s, reader.page("", before, place), tally, place))
         elif s.source == "user" and not goal:
             goal = _text(s.message)
         else:
@@ -177,34 +193,39 @@ def _theirs(found: AtifDocument, steps: list[AtifStep], where: str, tally: Tally
             before = _seen(s)
     if not made:
         return None
-    answered = ending(made[-1].action) is Reason.ANSWERED
     last = steps[-1]
-    return Attempt(
+    seen_last = last.source == "agent" and last.observation is not None
+    return Trajectory(
         trajectory_id=found.trajectory_id or found.session_id or where,
         task=f"atif.{found.session_id or where}",
         goal=goal,
         steps=tuple(made),
-        final=page("", before) if last.source == "agent" and last.observation is not None else None,
+        seed=0,
+        final=reader.page("", before, f"{where} end") if seen_last else None,
         outcome=Outcome.UNKNOWN,
-        reason=Reason.ANSWERED if answered else Reason.OUT_OF_STEPS,
+        reason=stopping(made[-1].action),
         detail="ATIF holds no verdict",
-        policy=found.agent.model_name or found.agent.name,
+        world=World.LIVE,
+        behaviour=Behaviour.AGENT,
+        policy_version=found.agent.model_name or found.agent.name,
     )
 
 
-def _acted(s: AtifStep, seen: Observation, tally: Tally, where: str) -> Step:
+def _acted(s: AtifStep, seen: Observation, tally: Tally, where: str) -> tuple[Step, ...]:
     thought = s.reasoning_content or _text(s.message)
     calls = s.tool_calls or []
-    tally.note("second tool call of a step is left out", where, max(len(calls) - 1, 0))
+    tally.note(
+        "further tool call of a step left out: a step does the first", where, max(len(calls) - 1, 0)
+    )
     if not calls:
-        return step(seen, thought, "", tally, where)
+        return steps_of(seen, thought, "", tally, where)
     call = calls[0]
     try:
         action = decode_action({KIND: call.function_name, **call.arguments})
     except ActionError:
         words = f"{call.function_name}({json.dumps(call.arguments)})"
-        return step(seen, thought, words, tally, where)
-    return Step(observation=seen, thought=thought, action=action)
+        return steps_of(seen, thought, words, tally, where)
+    return (Step(observation=seen, thought=thought, action=action),)
 
 
 def _seen(s: AtifStep) -> str:

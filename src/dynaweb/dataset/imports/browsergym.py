@@ -6,17 +6,19 @@ truncated, agent_info: {think}}`, recorded in BrowserGym's manner (`arrivals`).
 """
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, FiniteFloat
 
+from dynaweb.axtree.dialects.document import Dialect
 from dynaweb.dataset.imports.arrivals import ended, until_over
-from dynaweb.dataset.imports.recorded import Attempt, Provenance, page, step, trajectory
-from dynaweb.dataset.imports.rows import as_row, checked, is_list, read_document, read_rows
+from dynaweb.dataset.imports.recorded import PageReader, Provenance, attempts
+from dynaweb.dataset.imports.rows import checked_prefix, checked_rows, is_list, read_document
 from dynaweb.dataset.imports.tally import Tally
 from dynaweb.errors import UserError
 from dynaweb.records.observation import Observation
-from dynaweb.records.trajectory import Outcome, Step, Trajectory
+from dynaweb.records.trajectory import Behaviour, Outcome, Trajectory, World
 
 EXPORT = "python scripts/export_browsergym.py FOLDER... > steps.jsonl"
 """What to run where BrowserGym is installed; the script is in this project's repository and needs nothing of ours."""
@@ -77,55 +79,34 @@ def read_browsergym(
     path: Path, known: Provenance, tally: Tally, *, skip_damaged: bool = False
 ) -> Iterator[Trajectory]:
     """The episodes of a file."""
-    for where, episode in _episodes(path, tally, skip_damaged):
-        rows = _rows(episode, where, tally)
-        seen = list(until_over(rows, where, tally))
-        if seen:
-            attempt = _attempt(episode, seen, len(rows), where, tally)
-            yield trajectory(attempt, known)
-        else:
-            tally.drop("episode without a valid step", where)
+    rows = _episodes(path, tally, skip_damaged)
+    return attempts(rows, partial(_attempt, tally=tally), known, tally)
 
 
-def _episodes(path: Path, tally: Tally, skip_damaged: bool) -> Iterator[tuple[str, Episode]]:
+def _episodes(path: Path, tally: Tally, skip_damaged: bool) -> Iterator[tuple[Episode, str]]:
     if is_list(path):
         document = read_document(path)
         steps = document if isinstance(document, list) else []
         tally.rows += len(steps)
-        yield path.name, Episode(steps=steps, task_name=path.name.partition(".")[0])
-        return
-    for row in read_rows(path, tally, skip_damaged=skip_damaged):
-        found = checked(Episode, row, tally, "episode")
-        if found is not None:
-            yield row.where, found
+        yield Episode(steps=steps, task_name=path.name.partition(".")[0]), path.name
+    else:
+        yield from checked_rows(path, Episode, tally, "episode", skip_damaged=skip_damaged)
 
 
-def _rows(episode: Episode, where: str, tally: Tally) -> list[StepInfo | None]:
-    rows: list[StepInfo | None] = []
-    for number, value in enumerate(episode.steps):
-        row = as_row(value, f"{where} step {number}", tally)
-        rows.append(checked(StepInfo, row, tally, "step") if row is not None else None)
-    return rows
-
-
-def _attempt(
-    episode: Episode, seen: list[StepInfo], recorded: int, where: str, tally: Tally
-) -> Attempt:
-    last = seen[-1]
-    over = last.terminated or last.truncated
-    steps = [
-        _step(s, f"{where} step {i}", tally) for i, s in enumerate(seen[:-1] if over else seen)
-    ]
-    if over:
-        steps.append(Step(observation=_page(last)))
-    whole, replied = len(seen) == recorded, bool(last.action)
-    end = ended(last, steps, replied=replied, whole=whole, where=where, tally=tally)
-    reward = sum(s.reward for s in seen)
+def _attempt(episode: Episode, where: str, *, tally: Tally) -> Trajectory | None:
+    found = checked_prefix(episode.steps, StepInfo, tally, "step", where)
+    rows = list(until_over(found, len(episode.steps), where, tally))
+    if not rows:
+        return None
+    reader = PageReader(tally=tally, dialect=Dialect.BROWSERGYM)
+    whole = len(rows) == len(episode.steps)
+    end = ended(rows, partial(_page, reader), _reply, whole=whole, where=where, tally=tally)
+    reward = sum(s.reward for s in rows)
     won = Outcome.SUCCESS if reward >= 1.0 else Outcome.FAILURE
-    return Attempt(
+    return Trajectory(
         trajectory_id=f"{episode.task_name or 'browsergym'}.{episode.task_seed}@{where}",
         task=episode.task_name or "browsergym",
-        goal=episode.goal or seen[0].obs.goal,
+        goal=episode.goal or rows[0].obs.goal,
         seed=episode.task_seed,
         steps=end.steps,
         final=end.final,
@@ -133,20 +114,21 @@ def _attempt(
         reason=end.reason,
         detail=end.detail,
         raw_reward=reward,
-        policy="AgentLab",
+        world=World.LIVE,
+        behaviour=Behaviour.AGENT,
+        policy_version="AgentLab",
     )
 
 
-def _page(seen: StepInfo) -> Observation:
+def _page(reader: PageReader, seen: StepInfo, where: str) -> Observation:
     index = seen.obs.active_page_index
     active = index if isinstance(index, int) else next(iter(index), 0)
     titles = seen.obs.open_pages_titles
     title = titles[active] if 0 <= active < len(titles) else None
-    return page(
-        seen.obs.url, seen.obs.axtree_txt, title=title, error=seen.obs.last_action_error or ""
-    )
+    error = seen.obs.last_action_error or ""
+    return reader.page(seen.obs.url, seen.obs.axtree_txt, where, title=title, error=error)
 
 
-def _step(seen: StepInfo, where: str, tally: Tally) -> Step:
-    thought = seen.agent_info.think or ""
-    return step(_page(seen), thought, seen.action or "", tally, where)
+def _reply(seen: StepInfo) -> tuple[str, str]:
+    """Thought and call."""
+    return seen.agent_info.think or "", seen.action or ""

@@ -9,10 +9,19 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, FiniteFloat
 
-from dynaweb.dataset.imports.recorded import Attempt, Provenance, ending, page, step, trajectory
-from dynaweb.dataset.imports.rows import Row, checked, read_rows
+from dynaweb.axtree.dialects.document import Dialect
+from dynaweb.dataset.imports.recorded import (
+    PageReader,
+    Provenance,
+    completed,
+    ending,
+    steps_of,
+    stopping,
+)
+from dynaweb.dataset.imports.rows import checked_rows
 from dynaweb.dataset.imports.tally import Tally
-from dynaweb.records.trajectory import Outcome, Reason, Trajectory
+from dynaweb.records.action import Action
+from dynaweb.records.trajectory import Behaviour, Outcome, Reason, Step, Trajectory, World
 
 
 class Seen(BaseModel):
@@ -73,63 +82,69 @@ def read_gobrowse(
     path: Path, known: Provenance, tally: Tally, *, skip_damaged: bool = False
 ) -> Iterator[Trajectory]:
     """The attempts of a file, each ended where a step is missing or out of order."""
-    rows = (
-        (found, row)
-        for row in read_rows(path, tally, skip_damaged=skip_damaged)
-        if (found := checked(GoBrowseRow, row, tally, "row")) is not None
-    )
+    rows = checked_rows(path, GoBrowseRow, tally, "row", skip_damaged=skip_damaged)
     for _, group in groupby(rows, key=lambda pair: pair[0].traj_data.traj_num):
         held = list(_in_order(group, tally))
         if held:
-            yield trajectory(_attempt(held, tally), known)
+            yield completed(_attempt(held, tally), known)
 
 
 def _in_order(
-    rows: Iterator[tuple[GoBrowseRow, Row]], tally: Tally
-) -> Iterator[tuple[GoBrowseRow, Row]]:
-    for expected, (found, row) in enumerate(rows):
+    rows: Iterator[tuple[GoBrowseRow, str]], tally: Tally
+) -> Iterator[tuple[GoBrowseRow, str]]:
+    for expected, (found, where) in enumerate(rows):
         if found.step_data.step_number != expected:
-            where = f"{row.where}: step {found.step_data.step_number}, expected {expected}"
-            tally.drop("step out of order, and what follows it", where, 1 + sum(1 for _ in rows))
+            place = f"{where}: step {found.step_data.step_number}, expected {expected}"
+            tally.drop("step out of order, and what follows it", place, 1 + sum(1 for _ in rows))
             return
-        yield found, row
+        yield found, where
 
 
-def _attempt(held: list[tuple[GoBrowseRow, Row]], tally: Tally) -> Attempt:
+def _attempt(held: list[tuple[GoBrowseRow, str]], tally: Tally) -> Trajectory:
     told = held[0][0].traj_data
-    steps = tuple(
-        step(
-            page(_url(r.step_data.obs), r.step_data.obs.axtree_txt, error=r.step_data.obs.last_action_error or ""),
-            r.step_data.thought or "",
-            r.step_data.parsed_action or r.step_data.action or "",
-            tally,
-            row.where,
-        )
-        for r, row in held
-    )  # fmt: skip
-    missing = (told.traj_length or len(held)) - len(held)
-    known = told.success is not None or told.reward is not None
-    won = told.success if told.success is not None else (told.reward or 0.0) > 0
-    whole = missing <= 0 and known
+    steps = tuple(s for row, where in held for s in _steps(row.step_data, where, tally))
+    missing = max((told.traj_length or len(held)) - len(held), 0)
+    outcome = _outcome(told) if not missing else Outcome.UNKNOWN
+    detail = f"{missing} steps are missing" if missing else "no verdict recorded"
     site = held[0][0].graph_data.domain or held[0][0].graph_data.root_url or ""
-    return Attempt(
+    return Trajectory(
         trajectory_id=f"gobrowse.{told.traj_num}",
         task=f"gobrowse.{site or 'site'}",
         goal=told.goal,
         seed=told.traj_num,
         steps=steps,
-        final=None,
-        outcome=(Outcome.SUCCESS if won else Outcome.FAILURE) if whole else Outcome.UNKNOWN,
-        reason=ending(steps[-1].action) if whole and won else Reason.OUT_OF_STEPS,
-        detail=""
-        if whole
-        else f"{missing} steps are missing"
-        if missing > 0
-        else "no verdict recorded",
+        outcome=outcome,
+        reason=Reason.RECORDING_STOPPED if missing else _reason(outcome, steps[-1].action),
+        detail=detail if outcome is Outcome.UNKNOWN else "",
         raw_reward=told.reward,
-        policy="Go-Browse",
+        world=World.LIVE,
+        behaviour=Behaviour.AGENT,
+        policy_version="Go-Browse",
         origin=site,
     )
+
+
+def _outcome(told: TrajData) -> Outcome:
+    if told.success is None and told.reward is None:
+        return Outcome.UNKNOWN
+    won = told.success if told.success is not None else (told.reward or 0.0) > 0
+    return Outcome.SUCCESS if won else Outcome.FAILURE
+
+
+def _reason(outcome: Outcome, last: Action | None) -> Reason:
+    """Of a whole attempt: one that was lost without an answer ran out of steps."""
+    if outcome is Outcome.SUCCESS:
+        return ending(last)
+    stops = stopping(last)
+    lost = outcome is Outcome.FAILURE and stops is Reason.RECORDING_STOPPED
+    return Reason.OUT_OF_STEPS if lost else stops
+
+
+def _steps(told: StepData, where: str, tally: Tally) -> tuple[Step, ...]:
+    obs, reader = told.obs, PageReader(tally=tally, dialect=Dialect.BROWSERGYM)
+    seen = reader.page(_url(obs), obs.axtree_txt, where, error=obs.last_action_error or "")
+    call = told.parsed_action or told.action or ""
+    return steps_of(seen, told.thought or "", call, tally, where)
 
 
 def _url(seen: Seen) -> str:

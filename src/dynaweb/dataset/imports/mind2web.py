@@ -6,16 +6,18 @@ the bid. HTML is read with selectolax (the extra `data`): a kept parser for what
 """
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from dynaweb.axtree.dialects.document import Dialect
 from dynaweb.dataset.imports.html import html_tree
-from dynaweb.dataset.imports.recorded import Attempt, Provenance, page, trajectory
-from dynaweb.dataset.imports.rows import as_row, checked, read_rows
+from dynaweb.dataset.imports.recorded import PageReader, Provenance, attempts
+from dynaweb.dataset.imports.rows import checked_prefix, checked_rows
 from dynaweb.dataset.imports.tally import Tally
 from dynaweb.records.action import Action, Click, Fill, Hover, Press, SelectOption
-from dynaweb.records.trajectory import Fault, Outcome, Reason, Step, Trajectory
+from dynaweb.records.trajectory import Behaviour, Fault, Outcome, Reason, Step, Trajectory, World
 
 
 class Operation(BaseModel):
@@ -56,35 +58,41 @@ def read_mind2web(
     path: Path, known: Provenance, tally: Tally, *, skip_damaged: bool = False
 ) -> Iterator[Trajectory]:
     """The demonstrations of a file, a JSON list or JSON lines; each up to its first invalid action."""
-    for row in read_rows(path, tally, skip_damaged=skip_damaged):
-        found = checked(M2wRow, row, tally, "task")
-        if found is None:
-            continue
-        steps = list(_steps(found, row.where, tally))
-        if steps:
-            yield trajectory(_attempt(found, steps), known)
-        else:
-            tally.drop("task without a valid action", row.where)
+    rows = checked_rows(path, M2wRow, tally, "task", skip_damaged=skip_damaged)
+    return attempts(rows, partial(_attempt, tally=tally), known, tally)
 
 
-def _steps(found: M2wRow, where: str, tally: Tally) -> Iterator[Step]:
-    for number, value in enumerate(found.actions):
-        place = f"{where} actions[{number}]"
-        row = as_row(value, place, tally, maybe_lone=False)
-        made = checked(M2wAction, row, tally, "action") if row is not None else None
-        if made is None:
-            tally.drop("action after an invalid one", place, len(found.actions) - number - 1)
-            return
-        bid = _target(made.pos_candidates)
-        seen = page("", html_tree(made.cleaned_html, frozenset({bid} if bid is not None else ())))
-        action = _action(made.operation, bid) if bid is not None else None
-        if action is None:
-            tally.note(
-                "action without a target or of another kind", f"{place}: {made.operation.op!r}"
-            )
-        yield Step(
-            observation=seen, action=action, fault=None if action is not None else Fault.NO_ACTION
-        )
+def _attempt(found: M2wRow, where: str, *, tally: Tally) -> Trajectory | None:
+    actions = checked_prefix(found.actions, M2wAction, tally, "action", where)
+    steps = tuple(_step(made, f"{where} action {i}", tally) for i, made in enumerate(actions))
+    if not steps:
+        return None
+    whole = len(steps) == len(found.actions)
+    return Trajectory(
+        trajectory_id=f"mind2web.{found.annotation_id}",
+        task=f"mind2web.{found.website or 'site'}",
+        goal=found.confirmed_task,
+        seed=0,
+        steps=steps,
+        outcome=Outcome.SUCCESS if whole else Outcome.UNKNOWN,
+        reason=Reason.TASK_ENDED if whole else Reason.RECORDING_STOPPED,
+        detail="a person's demonstration" if whole else "the recording stops at an invalid action",
+        world=World.LIVE,
+        behaviour=Behaviour.HUMAN,
+        policy_version="Mind2Web annotators",
+        origin=found.website,
+    )
+
+
+def _step(made: M2wAction, where: str, tally: Tally) -> Step:
+    bid = _target(made.pos_candidates)
+    tree = html_tree(made.cleaned_html, frozenset({bid} if bid is not None else ()))
+    seen = PageReader(tally=tally, dialect=Dialect.DYNAWEB).page("", tree, where)
+    action = _action(made.operation, bid) if bid is not None else None
+    if action is None:
+        tally.note("action without a target or of another kind", f"{where}: {made.operation.op!r}")
+        return Step(observation=seen, fault=Fault.NO_ACTION)
+    return Step(observation=seen, action=action)
 
 
 def _action(done: Operation, bid: str) -> Action | None:
@@ -113,19 +121,3 @@ def _target(candidates: list[Candidate | str]) -> str | None:
             continue
     marked = [c for c in found if c.is_original_target] or found
     return marked[0].backend_node_id if marked else None
-
-
-def _attempt(found: M2wRow, steps: list[Step]) -> Attempt:
-    whole = len(steps) == len(found.actions)
-    return Attempt(
-        trajectory_id=f"mind2web.{found.annotation_id}",
-        task=f"mind2web.{found.website or 'site'}",
-        goal=found.confirmed_task,
-        steps=tuple(steps),
-        final=None,
-        outcome=Outcome.SUCCESS if whole else Outcome.UNKNOWN,
-        reason=Reason.TASK_ENDED if whole else Reason.BROWSER_FAULT,
-        detail="a person's demonstration" if whole else "the recording stops at an invalid action",
-        policy="Mind2Web annotators",
-        origin=found.website,
-    )

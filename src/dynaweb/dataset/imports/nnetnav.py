@@ -12,19 +12,18 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from dynaweb.axtree.dialects.document import Dialect
 from dynaweb.dataset.imports.recorded import (
-    Attempt,
+    PageReader,
     Provenance,
-    ending,
+    completed,
     id_call,
     id_steps,
-    page,
-    trajectory,
-    without_tabs,
+    stopping,
 )
-from dynaweb.dataset.imports.rows import Row, checked, read_rows
+from dynaweb.dataset.imports.rows import checked_rows
 from dynaweb.dataset.imports.tally import Tally
-from dynaweb.records.trajectory import Outcome, Reason, Step, Trajectory
+from dynaweb.records.trajectory import Behaviour, Outcome, Reason, Step, Trajectory, World
 
 _ASKED = re.compile(
     r"OBSERVATION:\s*\n(?P<tree>.*)\nURL:(?P<url>.*?)\nOBJECTIVE:(?P<goal>.*?)\nPREVIOUS ACTIONS?:(?P<past>.*)",
@@ -71,34 +70,32 @@ def read_nnetnav(
     """The attempts of a file: a new one begins with another task, or with a step that has no past."""
     held: list[_Read] = []
     count = 0
-    for row in read_rows(path, tally, skip_damaged=skip_damaged):
-        read = _read(row, tally)
+    for found, where in checked_rows(path, NnetnavRow, tally, "row", skip_damaged=skip_damaged):
+        read = _read(found, where, tally)
         if read is None:
             continue
         if held and (read.task != held[0].task or read.first):
-            yield trajectory(_attempt(held, count), known)
+            yield completed(_attempt(held, count), known)
             held, count = [], count + 1
         held.append(read)
     if held:
-        yield trajectory(_attempt(held, count), known)
+        yield completed(_attempt(held, count), known)
 
 
-def _read(row: Row, tally: Tally) -> _Read | None:
-    found = checked(NnetnavRow, row, tally, "row")
-    if found is None:
-        return None
+def _read(found: NnetnavRow, where: str, tally: Tally) -> _Read | None:
     said = {m.role: m.content for m in found.messages}
     asked = _ASKED.search(said.get("user", found.prompt))
     if asked is None:
-        tally.drop("row has no OBSERVATION, URL, OBJECTIVE and PREVIOUS ACTIONS", row.where)
+        tally.drop("row has no OBSERVATION, URL, OBJECTIVE and PREVIOUS ACTIONS", where)
         return None
     answer = _MARKERS.sub("", said.get("assistant", found.output)).strip()
+    reader = PageReader(tally=tally, dialect=Dialect.WEBARENA)
     steps = id_steps(
-        page(asked["url"].strip(), without_tabs(asked["tree"])),
+        reader.page(asked["url"].strip(), asked["tree"], where),
         _SUMMARY.sub("", answer).strip(),
         id_call(answer),
         tally,
-        row.where,
+        where,
     )
     return _Read(
         task=found.task_name,
@@ -109,18 +106,21 @@ def _read(row: Row, tally: Tally) -> _Read | None:
     )
 
 
-def _attempt(held: list[_Read], count: int) -> Attempt:
+def _attempt(held: list[_Read], count: int) -> Trajectory:
     steps = tuple(step for read in held for step in read.steps)
-    over = ending(steps[-1].action) is Reason.ANSWERED
-    return Attempt(
+    reason = stopping(steps[-1].action)
+    over = reason is Reason.ANSWERED
+    return Trajectory(
         trajectory_id=f"{held[0].task}#{count}",
         task=f"nnetnav.{held[0].task}",
         goal=held[0].goal,
+        seed=0,
         steps=steps,
-        final=None,
         outcome=Outcome.SUCCESS if over else Outcome.UNKNOWN,
-        reason=Reason.ANSWERED if over else Reason.OUT_OF_STEPS,
+        reason=reason,
         detail="kept by NNetNav's own filter" if over else "the rows stop before an answer",
-        policy="NNetNav",
+        world=World.LIVE,
+        behaviour=Behaviour.AGENT,
+        policy_version="NNetNav",
         origin=held[0].dataset,
     )

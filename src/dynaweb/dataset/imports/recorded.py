@@ -1,21 +1,25 @@
 """What every importer does with a recorded page and reply: observation, action, fault, ending."""
 
 import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from dynaweb.agent.reply import read_reply
 from dynaweb.axtree.apply import apply
-from dynaweb.axtree.tree import read_line, unquote
+from dynaweb.axtree.dialects.common import common_tree
+from dynaweb.axtree.dialects.document import Dialect
+from dynaweb.axtree.dialects.read import read_document
+from dynaweb.axtree.tree import Tree, read_tree, render_tree
 from dynaweb.dataset.imports.tally import Tally
-from dynaweb.errors import ActionError, DeltaError
-from dynaweb.records.action import Action, Fill, ReportInfeasible, SendMsgToUser
+from dynaweb.errors import ActionError, DeltaError, TreeError
+from dynaweb.records.action import Action, Fill, Press, ReportInfeasible, SendMsgToUser
 from dynaweb.records.delta import Delta, DeltaKind, Updated
 from dynaweb.records.observation import Observation
-from dynaweb.records.trajectory import Behaviour, Fault, Outcome, Reason, Step, Trajectory, World
+from dynaweb.records.trajectory import Behaviour, Fault, Reason, Step, Trajectory
 from dynaweb.records.webarena import read_webarena
 
-_TITLE = re.compile(r"^(?:\[\w+\] )?RootWebArea ('(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\")")
-_FLAG = ", focused"
+M = TypeVar("M")
 _CALL_NAME = re.compile(r"\W*(\w+)")
 
 
@@ -27,98 +31,108 @@ class Provenance:
     """SPDX name of the licence the pages may be used under; empty when unknown: exports refuse that."""
     origin: str = ""
     """Public name of the source; empty takes what the file says."""
-    behaviour: Behaviour = Behaviour.AGENT
-    """Who chose the actions."""
+    behaviour: Behaviour | None = None
+    """Who chose the actions; None takes what the format says."""
     policy: str = ""
     """Name of the policy; empty takes what the file says."""
 
 
+def completed(told: Trajectory, known: Provenance) -> Trajectory:
+    """An attempt as a file tells it, with the faults that its pages show (`fault_of`) and what the caller knows of it."""
+    return replace(
+        told,
+        steps=with_faults(told.steps, told.final),
+        behaviour=known.behaviour or told.behaviour,
+        policy_version=known.policy or told.policy_version,
+        license=known.license or told.license,
+        origin=known.origin or told.origin,
+    )
+
+
+def attempts(
+    rows: Iterable[tuple[M, str]],
+    make: Callable[[M, str], Trajectory | None],
+    known: Provenance,
+    tally: Tally,
+) -> Iterator[Trajectory]:
+    """The attempts of a file that holds one in each row.
+
+    Args:
+        rows: a row, and where it stands.
+        make: reads one; None when no step of it is valid, which is counted.
+        known: what the caller knows of the file.
+        tally: counts what is left out.
+    """
+    for row, where in rows:
+        made = make(row, where)
+        if made is None:
+            tally.drop("attempt without a valid step", where)
+        else:
+            yield completed(made, known)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
-    """One attempt as a file tells it, before it becomes a record."""
+class PageReader:
+    """Makes observations of the trees of one file.
 
-    trajectory_id: str
-    task: str
-    goal: str
-    seed: int = 0
-    steps: tuple[Step, ...]
-    final: Observation | None
-    outcome: Outcome
-    reason: Reason
-    detail: str = ""
-    raw_reward: float | None = None
-    policy: str = ""
-    origin: str = ""
+    Trees are written in this project's dialect, ids kept: everything that reads an observation (validity gate, state changes, models) reads that one.
+    """
 
+    tally: Tally
+    dialect: Dialect | None = None
+    """Of the file's trees; None: found out for each."""
 
-def trajectory(attempt: Attempt, known: Provenance) -> Trajectory:
-    """The attempt as a record; faults follow from the pages, see `fault_of`."""
-    return Trajectory(
-        trajectory_id=attempt.trajectory_id,
-        task=attempt.task,
-        goal=attempt.goal,
-        seed=attempt.seed,
-        steps=with_faults(attempt.steps, attempt.final),
-        final=attempt.final,
-        outcome=attempt.outcome,
-        reason=attempt.reason,
-        detail=attempt.detail,
-        raw_reward=attempt.raw_reward,
-        world=World.LIVE,
-        behaviour=known.behaviour,
-        policy_version=known.policy or attempt.policy,
-        license=known.license,
-        origin=known.origin or attempt.origin,
-    )
+    def page(
+        self, url: str, text: str, where: str, *, title: str | None = None, error: str = ""
+    ) -> Observation:
+        """An observation; address, title and focus are read from the tree where the file does not tell them."""
+        tree = self._tree(text, where)
+        root = tree[0] if tree and tree[0].role == "RootWebArea" else None
+        address = root.attr("url") if root is not None and not url else url
+        named = root.name or "" if root is not None else ""
+        return Observation(
+            url=address if isinstance(address, str) else "",
+            title=named if title is None else title,
+            tree=render_tree(tree),
+            focused=next((n.bid for n in tree if n.bid is not None and n.attr("focused")), None),
+            last_action_error=error,
+        )
 
-
-_TABS = re.compile(r"\A\s*Tab \d+(?: \(current\))?: [^\n]*\n(?:\s*\n)?")
-
-
-def without_tabs(text: str) -> str:
-    """A tree without WebArena's line of open tabs above it; their addresses are not recorded."""
-    return _TABS.sub("", text).rstrip()
-
-
-def page(url: str, tree: str, *, title: str | None = None, error: str = "") -> Observation:
-    """An observation; title and focus are read from the tree where it tells them."""
-    found = _TITLE.match(tree)
-    named = unquote(found.group(1)) if found is not None else ""
-    return Observation(
-        url=url,
-        title=named if title is None else title,
-        tree=tree,
-        focused=_focused(tree),
-        last_action_error=error,
-    )
-
-
-def _focused(tree: str) -> str | None:
-    """Bid of the element with the flag; a page that has the keyboard itself says so on its root, which has no bid."""
-    for line in tree.split("\n") if _FLAG in tree else ():
-        node = read_line(line) if _FLAG in line else None
-        if node is not None and node.bid is not None and node.attr("focused"):
-            return node.bid
-    return None
+    def _tree(self, text: str, where: str) -> Tree:
+        if self.dialect is Dialect.DYNAWEB or not text.strip():
+            return read_tree(text)
+        try:
+            document = read_document(text, self.dialect)
+        except TreeError:
+            self.tally.note("page is no accessibility tree: kept as text", where)
+            return read_tree(text)
+        if document.unplaced:
+            odd = document.unplaced[0]
+            self.tally.note(
+                "line of a page is no element: kept as it stands",
+                f"{where}, line {odd.line}: {odd.text[:60]!r}",
+                len(document.unplaced),
+            )
+        return common_tree(document)
 
 
 _FENCED = re.compile(r"`{1,4}([^`]+)`{1,4}")
 
 
 def id_call(reply: str) -> str:
-    """The call in a reply of WebArena's agents: its last fence, or nothing."""
-    fences = _FENCED.findall(reply)
-    return fences[-1].strip() if fences else ""
+    """The call in a reply of WebArena's agents: its first fence, which is what WebArena's `extract_action` takes, or nothing."""
+    fence = _FENCED.search(reply)
+    return fence[1].strip() if fence is not None else ""
 
 
 def id_steps(
     observation: Observation, thought: str, call: str, tally: Tally, where: str
 ) -> tuple[Step, ...]:
-    """`step` for a call in WebArena's id grammar."""
+    """`steps_of` for a call in WebArena's id grammar."""
     try:
         actions = read_webarena(call)
     except ActionError:
-        return (step(observation, thought, call, tally, where),)
+        return steps_of(observation, thought, call, tally, where)
     return action_steps(observation, thought, actions, tally, where)
 
 
@@ -156,22 +170,35 @@ def filled(observation: Observation, action: Action) -> Observation:
         return observation
 
 
-def step(observation: Observation, thought: str, call: str, tally: Tally, where: str) -> Step:
-    """A step from the words that were executed; `call` is empty when there was no action.
+def steps_of(
+    observation: Observation, thought: str, call: str, tally: Tally, where: str
+) -> tuple[Step, ...]:
+    """The steps of the words that were executed; `call` is empty when there was no action.
 
-    A call that is no action here (another agent's own) stays in the thought, and is counted by name.
+    Of several actions the first is the step, as everywhere here (`agent.reply`); typing and Enter in the same field are one call in other
+    grammars, and two steps here. A call that is no action here (another agent's own) stays in the thought, and is counted by name.
     """
     if not call.strip():
         tally.note("step without an action", where)
-        return Step(observation=observation, thought=thought, fault=Fault.NO_ACTION)
-    reply = read_reply(call)
-    if reply.action is not None:
-        return Step(observation=observation, thought=thought, action=reply.action)
+        return (Step(observation=observation, thought=thought, fault=Fault.NO_ACTION),)
+    actions = read_reply(call).actions
+    if actions:
+        did = actions[: 2 if _types_and_enters(actions) else 1]
+        more = len(actions) - len(did)
+        tally.note(
+            "further action of one reply left out: a step does the first", f"{where}: {call[:80]!r}", more
+        )  # fmt: skip
+        return action_steps(observation, thought, did, tally, where)
     name = _CALL_NAME.match(call)
     shown = name.group(1) if name is not None else ""
     tally.note(f"action {shown[:40]!r} is no action here: kept as words", f"{where}: {call[:80]!r}")
     kept = f"{thought}\n{call.strip()}".strip()
-    return Step(observation=observation, thought=kept, fault=Fault.MALFORMED)
+    return (Step(observation=observation, thought=kept, fault=Fault.MALFORMED),)
+
+
+def _types_and_enters(actions: tuple[Action, ...]) -> bool:
+    first = actions[0]
+    return isinstance(first, Fill) and actions[1:2] == (Press(first.bid, "Enter"),)
 
 
 def with_faults(steps: tuple[Step, ...], final: Observation | None) -> tuple[Step, ...]:
@@ -207,5 +234,13 @@ def fault_of(before: Observation, after: Observation) -> Fault | None:
 
 def ending(action: Action | None) -> Reason:
     """Why an episode ended after this action, where the file says only that it did."""
-    answers = isinstance(action, SendMsgToUser | ReportInfeasible)
-    return Reason.ANSWERED if answers else Reason.TASK_ENDED
+    return Reason.ANSWERED if _answers(action) else Reason.TASK_ENDED
+
+
+def stopping(action: Action | None) -> Reason:
+    """Why a recording ends after this action, where the file does not say that the episode did."""
+    return Reason.ANSWERED if _answers(action) else Reason.RECORDING_STOPPED
+
+
+def _answers(action: Action | None) -> bool:
+    return isinstance(action, SendMsgToUser | ReportInfeasible)

@@ -3,7 +3,7 @@
 import gzip
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, TypeVar, cast
@@ -167,6 +167,30 @@ def checked(model: type[M], row: Row, tally: Tally, what: str) -> M | None:
     for key in found.model_extra or {}:
         tally.note(f"{what} field {key!r} is not read", row.where)
     return found
+
+
+def checked_rows(
+    path: Path, model: type[M], tally: Tally, what: str, *, skip_damaged: bool = False
+) -> Iterator[tuple[M, str]]:
+    """The rows of a file that are such a `model`, each with where it stands; others are counted."""
+    for row in read_rows(path, tally, skip_damaged=skip_damaged):
+        found = checked(model, row, tally, what)
+        if found is not None:
+            yield found, row.where
+
+
+def checked_prefix(
+    values: Sequence[object], model: type[M], tally: Tally, what: str, where: str
+) -> Iterator[M]:
+    """The values of a list up to the first that is no such `model`; it and what follows are counted."""
+    for number, value in enumerate(values):
+        place = f"{where} {what} {number}"
+        row = as_row(value, place, tally)
+        found = checked(model, row, tally, what) if row is not None else None
+        if found is None:
+            tally.drop(f"{what} after an invalid one", place, len(values) - number - 1)
+            return
+        yield found
 
 
 @dataclass(frozen=True, slots=True)

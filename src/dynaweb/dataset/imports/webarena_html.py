@@ -10,17 +10,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from dynaweb.dataset.imports.recorded import (
-    Attempt,
+    PageReader,
     Provenance,
+    completed,
     id_steps,
-    page,
-    trajectory,
-    without_tabs,
+    stopping,
 )
 from dynaweb.dataset.imports.rows import read_text
 from dynaweb.dataset.imports.tally import Tally
 from dynaweb.errors import StorageError
-from dynaweb.records.trajectory import Outcome, Reason, Step, Trajectory
+from dynaweb.records.trajectory import Behaviour, Outcome, Reason, Step, Trajectory, World
 
 MARK = "<div class='state_obv'>"
 _PAGE = "<h2>New Page</h2>"
@@ -48,7 +47,7 @@ def read_webarena_html(path: Path, known: Provenance, tally: Tally) -> Iterator[
     if not pages:
         raise StorageError(f"{path}: no page in it: a WebArena render has {_PAGE!r} before each")
     steps: list[Step] = []
-    early = ""
+    early, reader = "", PageReader(tally=tally)
     for number, text in enumerate(pages):
         where = f"{path.name} page {number}"
         tally.rows += 1
@@ -65,7 +64,7 @@ def read_webarena_html(path: Path, known: Provenance, tally: Tally) -> Iterator[
             tally.note("the harness stopped the attempt: no step of the agent's", where)
             break
         url, thought = _URL.search(text), _THOUGHT.search(text)
-        seen = page(url[1] if url is not None else "", without_tabs(tree[1]))
+        seen = reader.page(url[1] if url is not None else "", tree[1], where)
         steps.extend(
             id_steps(
                 seen,
@@ -76,7 +75,7 @@ def read_webarena_html(path: Path, known: Provenance, tally: Tally) -> Iterator[
             )
         )
     if steps:
-        yield trajectory(_attempt(path, head, steps, early), known)
+        yield completed(_attempt(path, head, tuple(steps), early), known)
 
 
 def _call(parsed: str) -> str:
@@ -89,20 +88,21 @@ def _told(head: str, name: str) -> str:
     return found[1].strip() if found is not None else ""
 
 
-def _attempt(path: Path, head: str, steps: list[Step], early: str) -> Attempt:
+def _attempt(path: Path, head: str, steps: tuple[Step, ...], early: str) -> Trajectory:
     number = re.search(r"\d+", _told(head, "task_id"))
     template = _told(head, "intent_template_id")
     detail = early.partition("[")[2].rstrip("]") if early else "the verdict stands in merge_log.txt"
-    return Attempt(
+    return Trajectory(
         trajectory_id=f"webarena.{number[0] if number is not None else path.stem}@{path.name}",
         task=f"webarena.template{template}" if template else "webarena",
         goal=_told(head, "intent"),
         seed=int(number[0]) if number is not None else 0,
-        steps=tuple(steps),
-        final=None,
+        steps=steps,
         outcome=Outcome.FAILURE if early else Outcome.UNKNOWN,
-        reason=Reason.OUT_OF_STEPS if early else Reason.ANSWERED,
+        reason=Reason.OUT_OF_STEPS if early else stopping(steps[-1].action),
         detail=detail,
-        policy="WebArena",
+        world=World.LIVE,
+        behaviour=Behaviour.AGENT,
+        policy_version="WebArena",
         origin="WebArena",
     )

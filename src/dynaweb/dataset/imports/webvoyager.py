@@ -10,19 +10,19 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from dynaweb.axtree.dialects.document import Dialect
 from dynaweb.dataset.imports.recorded import (
-    Attempt,
+    PageReader,
     Provenance,
     action_steps,
-    ending,
-    page,
-    step,
-    trajectory,
+    completed,
+    steps_of,
+    stopping,
 )
-from dynaweb.dataset.imports.rows import as_row, checked, read_document
+from dynaweb.dataset.imports.rows import checked_prefix, read_document
 from dynaweb.dataset.imports.tally import Tally
 from dynaweb.errors import ActionError, StorageError
-from dynaweb.records.trajectory import Outcome, Reason, Step, Trajectory
+from dynaweb.records.trajectory import Behaviour, Outcome, Step, Trajectory, World
 from dynaweb.records.webvoyager import read_webvoyager
 
 _TASK = re.compile(r"given a task: (.*?)\s*Please interact with (\S+)", re.DOTALL)
@@ -61,22 +61,15 @@ def read_webvoyager_chat(path: Path, known: Provenance, tally: Tally) -> Iterato
     document = read_document(path)
     if not isinstance(document, list):
         raise StorageError(f"{path}: not a list of messages")
-    turns: list[Turn] = []
-    for number, value in enumerate(document):
-        tally.rows += 1
-        row = as_row(value, f"{path.name} message {number}", tally)
-        turn = checked(Turn, row, tally, "message") if row is not None else None
-        if turn is None:
-            tally.drop("message after an invalid one", path.name, len(document) - number - 1)
-            break
-        turns.append(turn)
-    steps = list(_steps(turns, path.name, tally))
+    tally.rows += len(document)
+    turns = list(checked_prefix(document, Turn, tally, "message", path.name))
+    steps = tuple(_steps(turns, path.name, tally))
     if steps:
-        yield trajectory(_attempt(path, turns, steps), known)
+        yield completed(_attempt(path, turns, steps), known)
 
 
 def _steps(turns: list[Turn], name: str, tally: Tally) -> Iterator[Step]:
-    tree = ""
+    tree, reader = "", PageReader(tally=tally, dialect=Dialect.LABELS)
     for number, turn in enumerate(turns):
         where = f"{name} message {number}"
         if turn.role == "user":
@@ -88,26 +81,27 @@ def _steps(turns: list[Turn], name: str, tally: Tally) -> Iterator[Step]:
         reply = _REPLY.match(turn.words)
         thought = reply["thought"] if reply is not None else turn.words
         call = reply["call"].strip() if reply is not None else ""
-        seen = page("", tree)
+        seen = reader.page("", tree, where)
         try:
             yield from action_steps(seen, thought, read_webvoyager(call), tally, where)
         except ActionError:
-            yield step(seen, thought, call, tally, where)
+            yield from steps_of(seen, thought, call, tally, where)
 
 
-def _attempt(path: Path, turns: list[Turn], steps: list[Step]) -> Attempt:
+def _attempt(path: Path, turns: list[Turn], steps: tuple[Step, ...]) -> Trajectory:
     told = next((f for t in turns if t.role == "user" and (f := _TASK.search(t.words))), None)
-    answered = ending(steps[-1].action) is Reason.ANSWERED
     name = path.parent.name if path.stem == "interact_messages" else path.name.partition(".")[0]
-    return Attempt(
+    return Trajectory(
         trajectory_id=f"webvoyager.{name}",
         task=f"webvoyager.{name}",
         goal=told[1] if told is not None else "",
-        steps=tuple(steps),
-        final=None,
+        seed=0,
+        steps=steps,
         outcome=Outcome.UNKNOWN,
-        reason=Reason.ANSWERED if answered else Reason.OUT_OF_STEPS,
+        reason=stopping(steps[-1].action),
         detail="the chat holds no verdict",
-        policy="WebVoyager",
+        world=World.LIVE,
+        behaviour=Behaviour.AGENT,
+        policy_version="WebVoyager",
         origin=told[2] if told is not None else "",
     )
