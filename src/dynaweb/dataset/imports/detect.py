@@ -19,11 +19,15 @@ _KEYS: tuple[tuple[frozenset[str], Format], ...] = (
     (frozenset({"task_name", "messages"}), Format.NNETNAV),
     (frozenset({"task_name", "prompt", "output"}), Format.NNETNAV),
     (frozenset({"task_name", "steps"}), Format.BROWSERGYM),
+    (frozenset({"obs", "action", "next_obs"}), Format.TRANSITION_LINES),
     (frozenset({"obs", "action", "reward"}), Format.BROWSERGYM),
     (frozenset({"annotation_id", "confirmed_task", "actions"}), Format.MIND2WEB),
     (frozenset({"role", "content"}), Format.WEBVOYAGER),
 )
 """Keys of a row that only one tool writes together."""
+
+_WHOLE = {Format.ATIF_LINES: Format.ATIF, Format.TRANSITION_LINES: Format.TRANSITIONS}
+"""Format of lines -> format of one such object in a file of its own, set out over several lines."""
 
 _SUMMARY = frozenset({"n_steps", "cum_reward"})
 """BrowserGym's summary_info.json, which holds no steps."""
@@ -61,7 +65,7 @@ def _of_document(path: Path) -> Format:
     if not isinstance(first, dict):
         raise UserError(f"{str(path)!r} holds nothing to import: its first entry is no JSON object")
     found = _known(path, frozenset(first))
-    return Format.ATIF if found is Format.ATIF_LINES else found
+    return _WHOLE.get(found, found) if isinstance(value, dict) else found
 
 
 def _known(path: Path, keys: frozenset[str]) -> Format:

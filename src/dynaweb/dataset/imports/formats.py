@@ -21,3 +21,7 @@ class Format(StrEnum):
     """One document a file."""
     ATIF_LINES = "atif-lines"
     """One document a line."""
+    TRANSITIONS = "transitions"
+    """`obs`, `action` and `next_obs` in one document a file."""
+    TRANSITION_LINES = "transition-lines"
+    """The same, one a line."""

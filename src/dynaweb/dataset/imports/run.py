@@ -1,9 +1,11 @@
 """Import: any files we can read into one file of trajectories, streaming, whole or not at all."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 from dynaweb.dataset.imports.atif import read_atif
 from dynaweb.dataset.imports.browsergym import read_browsergym, refuse_folder
@@ -12,6 +14,7 @@ from dynaweb.dataset.imports.formats import Format
 from dynaweb.dataset.imports.gobrowse import read_gobrowse
 from dynaweb.dataset.imports.nnetnav import read_nnetnav
 from dynaweb.dataset.imports.own import read_own
+from dynaweb.dataset.imports.pairs import read_pairs
 from dynaweb.dataset.imports.recorded import Provenance
 from dynaweb.dataset.imports.tally import Tally
 from dynaweb.dataset.imports.webarena_html import read_webarena_html
@@ -45,25 +48,34 @@ def read_trajectories(
         UserError: no such file. StorageError: it cannot be read.
     """
     match kind:
-        case Format.DYNAWEB:
-            return read_own(path, known, tally, skip_damaged=skip_damaged)
         case Format.PARQUET | Format.MIND2WEB:
             return _with_extra(path, kind, known, tally, skip_damaged=skip_damaged)
-        case Format.WEBARENA_TRACES:
-            return read_webarena_traces(path, known, tally, skip_damaged=skip_damaged)
         case Format.WEBARENA_HTML:
             return read_webarena_html(path, known, tally)
-        case Format.NNETNAV:
-            return read_nnetnav(path, known, tally, skip_damaged=skip_damaged)
-        case Format.GOBROWSE:
-            return read_gobrowse(path, known, tally, skip_damaged=skip_damaged)
-        case Format.BROWSERGYM:
-            return read_browsergym(path, known, tally, skip_damaged=skip_damaged)
         case Format.WEBVOYAGER:
             return read_webvoyager_chat(path, known, tally)
-        case Format.ATIF | Format.ATIF_LINES:
-            whole = kind is Format.ATIF
-            return read_atif(path, known, tally, whole=whole, skip_damaged=skip_damaged)
+        case _:
+            return _ROWS[kind](path, known, tally, skip_damaged=skip_damaged)
+
+
+class _Reader(Protocol):
+    def __call__(
+        self, path: Path, known: Provenance, tally: Tally, *, skip_damaged: bool = False
+    ) -> Iterator[Trajectory]: ...
+
+
+_ROWS: Mapping[Format, _Reader] = {
+    Format.DYNAWEB: read_own,
+    Format.WEBARENA_TRACES: read_webarena_traces,
+    Format.NNETNAV: read_nnetnav,
+    Format.GOBROWSE: read_gobrowse,
+    Format.BROWSERGYM: read_browsergym,
+    Format.ATIF: partial(read_atif, whole=True),
+    Format.ATIF_LINES: partial(read_atif, whole=False),
+    Format.TRANSITIONS: partial(read_pairs, whole=True),
+    Format.TRANSITION_LINES: partial(read_pairs, whole=False),
+}
+"""Files of rows, in which a damaged one can be passed over."""
 
 
 def needs_data(what: str, package: str | None) -> str:
