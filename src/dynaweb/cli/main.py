@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dynaweb.cli import endings, exchange, inspecting
+from dynaweb.cli import converting, endings, exchange, inspecting
 from dynaweb.errors import UserError
 
 app = typer.Typer(
@@ -222,6 +222,7 @@ def version() -> None:
 
 
 app.command("inspect")(inspecting.inspect_command)
+app.command("convert")(converting.convert_command)
 app.command("import")(exchange.import_command)
 app.command("export")(exchange.export_command)
 app.command("changes")(exchange.changes_command)

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from dynaweb.cli.endings import OK, complain
+from dynaweb.cli.saying import say
 from dynaweb.errors import StorageError, UserError
 from dynaweb.records.action import print_action
 from dynaweb.records.codec import load_as
@@ -34,11 +35,6 @@ def read_trajectories(path: Path) -> tuple[Trajectory, ...]:
         return tuple(load_as(Trajectory, line) for line in prefix.lines)
     except StorageError as error:
         raise StorageError(f"{path}: {error}") from error
-
-
-def say(text: str) -> None:
-    """Print text from a page: nothing in it may steer the terminal."""
-    print("".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text))
 
 
 def show_trajectory(path: Path, index: int) -> None:

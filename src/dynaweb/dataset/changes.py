@@ -25,6 +25,47 @@ def rough_tokens(text: str) -> int:
     return sum(1 for _ in _TOKEN.finditer(text))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One transition's state change, and how well it does."""
+
+    delta: Delta
+    """With renumbering: gives the next page byte for byte."""
+    learned: Delta
+    """Without: the form that models learn."""
+    exact: bool
+    """`apply(o, diff(o, o')) == o'`, byte for byte."""
+    reparsed: bool
+    """The compact form reads back as the same change."""
+    learnable: bool
+    """The form that models learn gives the next page up to its numbers."""
+    delta_tokens: int
+    """Rough tokens of the form that models learn."""
+    page_tokens: int
+    """Rough tokens of the next page's tree."""
+    diff_ms: float
+    """Time that `diff` took, in milliseconds."""
+
+
+def change_of(t: Transition) -> Change:
+    """The state change of a transition."""
+    began = time.perf_counter()
+    delta = diff(t.observation, t.action, t.next_observation)
+    took = 1000 * (time.perf_counter() - began)
+    learned = without_renumbering(delta)
+    guess = _applied(t, learned)
+    return Change(
+        delta=delta,
+        learned=learned,
+        exact=_applied(t, delta) == t.next_observation,
+        reparsed=_reads_back(delta),
+        learnable=guess is not None and same_page(guess, t.next_observation),
+        delta_tokens=rough_tokens(print_delta(learned)),
+        page_tokens=rough_tokens(t.next_observation.tree),
+        diff_ms=took,
+    )
+
+
 @dataclass(slots=True, kw_only=True)
 class ChangeReport:
     """What was measured; counts are transitions."""
@@ -60,24 +101,20 @@ def _measured(
 ) -> Iterator[tuple[Delta, str]]:
     for trajectory in trajectories:
         for number, t in enumerate(trajectory.transitions()):
-            began = time.perf_counter()
-            delta = diff(t.observation, t.action, t.next_observation)
-            times.append(1000 * (time.perf_counter() - began))
-            _count(t, delta, report, f"{trajectory.trajectory_id[:80]!r} transition {number}")
-            yield without_renumbering(delta), t.next_observation.tree
+            change = change_of(t)
+            times.append(change.diff_ms)
+            _count(t, change, report, f"{trajectory.trajectory_id[:80]!r} transition {number}")
+            yield change.learned, t.next_observation.tree
 
 
-def _count(t: Transition, delta: Delta, report: ChangeReport, where: str) -> None:
-    after = t.next_observation
-    exact = _applied(t, delta) == after
+def _count(t: Transition, change: Change, report: ChangeReport, where: str) -> None:
     report.transitions += 1
-    report.exact += exact
-    report.reparsed += _reads_back(delta)
-    learned = _applied(t, without_renumbering(delta))
-    report.learned += learned is not None and same_page(learned, after)
-    bids = [n.bid for n in read_tree(after.tree) if n.bid is not None]
+    report.exact += change.exact
+    report.reparsed += change.reparsed
+    report.learned += change.learnable
+    bids = [n.bid for n in read_tree(t.next_observation.tree) if n.bid is not None]
     report.repeats += len(bids) != len(set(bids))
-    if not exact and len(report.failed) < 10:
+    if not change.exact and len(report.failed) < 10:
         report.failed.append(where)
 
 

@@ -5,7 +5,6 @@ where nothing stands below it, else `name`. It is markup about the page, not the
 library's parser; tags that are not ours are refused, not guessed.
 """
 
-from dataclasses import replace
 from html import escape
 from html.parser import HTMLParser
 
@@ -119,7 +118,8 @@ class _Reader(HTMLParser):
         _, at, texts = self.open.pop()
         content = "".join(texts) if at == len(self.nodes) - 1 else ""
         if content:
-            self.nodes[at] = replace(self.nodes[at], name=read_text(content))
+            node = self.nodes[at]
+            self.nodes[at] = Node(node.depth, node.bid, node.role, read_text(content), node.attrs)
 
     def handle_comment(self, data: str) -> None:
         raise TreeError(f"a page has no comment: {data[:40]!r}")

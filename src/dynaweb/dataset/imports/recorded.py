@@ -20,6 +20,9 @@ from dynaweb.records.trajectory import Behaviour, Fault, Reason, Step, Trajector
 from dynaweb.records.webarena import read_webarena
 
 M = TypeVar("M")
+
+UNEXPLAINED_LINE = "line of a page is no element: kept as it stands"
+"""How an import counts it."""
 _CALL_NAME = re.compile(r"\W*(\w+)")
 
 
@@ -109,7 +112,7 @@ class PageReader:
         if document.unplaced:
             odd = document.unplaced[0]
             self.tally.note(
-                "line of a page is no element: kept as it stands",
+                UNEXPLAINED_LINE,
                 f"{where}, line {odd.line}: {odd.text[:60]!r}",
                 len(document.unplaced),
             )

@@ -1,14 +1,13 @@
 """`dynaweb inspect` on a model's reply: the actions read from it, or why there are none."""
 
-from dynaweb.agent.reply import Reply, read_reply
+from dynaweb.agent.reply import Reply
 from dynaweb.errors import ActionError
 from dynaweb.records.action import parse_action, print_action
 from dynaweb.records.webarena import print_webarena
 
 
-def reply_facts(text: str) -> dict[str, object]:
+def reply_facts(text: str, reply: Reply) -> dict[str, object]:
     """What there is to say about a reply, ready for JSON."""
-    reply = read_reply(text)
     return {
         "kind": "reply",
         "characters": len(text),
@@ -21,9 +20,8 @@ def reply_facts(text: str) -> dict[str, object]:
     }
 
 
-def reply_summary(text: str) -> list[str]:
+def reply_summary(text: str, reply: Reply) -> list[str]:
     """The same for people, a line each."""
-    reply = read_reply(text)
     said = [f"reply     {len(text)} characters, {len(reply.thought)} of them thought"]
     said += [f"action    {print_action(a)}" for a in reply.actions]
     said += [f"webarena  {line}" for line in _in_webarena(reply) or ()]

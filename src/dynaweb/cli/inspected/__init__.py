@@ -1,0 +1,1 @@
+"""What `dynaweb inspect` says of each kind of content."""

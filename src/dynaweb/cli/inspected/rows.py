@@ -1,0 +1,65 @@
+"""`dynaweb inspect` on JSON that no importer knows: its rows, their fields and types, and what is damaged."""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from dynaweb.dataset.imports.rows import Row, as_row, first_bytes, read_document, read_rows
+from dynaweb.dataset.imports.tally import Tally, told
+from dynaweb.errors import StorageError
+
+TYPES = {dict: "object", list: "list", str: "text", bool: "boolean", int: "number", float: "number", type(None): "null"}  # fmt: skip
+"""JSON's names."""
+
+
+def rows_facts(path: Path) -> dict[str, object]:
+    """What there is to say about rows, ready for JSON; damaged lines are passed over and counted."""
+    tally = Tally()
+    fields: dict[str, Counter[str]] = {}
+    rows = 0
+    for row in _objects(path, tally):
+        rows += 1
+        for key, value in row.fields.items():
+            fields.setdefault(key, Counter())[TYPES.get(type(value), "text")] += 1
+    return {
+        "kind": "rows",
+        "objects": rows,
+        "fields": {key: dict(types) for key, types in fields.items()},
+        "odd": tally.noted,
+        "left_out": tally.dropped,
+        "first": tally.first,
+    }
+
+
+def _objects(path: Path, tally: Tally) -> Iterator[Row]:
+    """Of one document over several lines, which is one object, or of lines."""
+    first = first_bytes(path, 1).split(b"\n")[0]
+    if first.strip() == b"{":
+        try:
+            row = as_row(read_document(path), path.name, tally)
+        except StorageError:
+            row = None  # lines, the first of them damaged
+        if row is not None:
+            yield row
+            return
+    yield from read_rows(path, tally, skip_damaged=True)
+
+
+def rows_summary(path: Path) -> list[str]:
+    """The same for people, a line each."""
+    facts = rows_facts(path)
+    rows = facts["objects"]
+    said = [f"rows      {rows} JSON objects of no format that `dynaweb import` knows"]
+    fields = facts["fields"]
+    assert isinstance(fields, dict)
+    for key, types in fields.items():
+        held = ", ".join(f"{name} in {count}" for name, count in types.items())
+        said.append(
+            f"field     {key}: {held}" + (" (odd: several types)" if len(types) > 1 else "")
+        )
+    first = facts["first"]
+    for word in ("odd", "left_out"):
+        counts = facts[word]
+        assert isinstance(counts, dict) and isinstance(first, dict)
+        said += [f"{word.replace('_', ' '):<9} {line.strip()}" for line in told(counts, first)]
+    return [*said, "hint      `dynaweb import --help` lists the formats; one transition is an object with `obs`, `action` and `next_obs`"]  # fmt: skip
