@@ -1,12 +1,14 @@
 """`dynaweb convert`: a page in another form, and whether it comes back."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from dynaweb.axtree.tree import read_tree
 from dynaweb.axtree.views.convert import ONE_WAY, Form, convert, read_page
 from dynaweb.cli.main import main
+from dynaweb.dataset.imports.formats import Format
 
 PAGE = "RootWebArea 'Shop'\n\t[4] link 'Cart', url='/c'\n\t[7] textbox 'Search', value='tea', required\n\tStaticText 'one & <two>'"
 WEBARENA = "[1] RootWebArea 'Shop' focused: True\n\t[4] link 'Cart'"
@@ -73,3 +75,9 @@ def test_half_a_surrogate_pair_is_spelt_out_in_forms_that_do_not_quote():
         made.text.encode("utf-8")
         assert made.exact is None or made.exact == (read_page(made.text, form) == tree)
         assert (made.exact is None) == (form in ONE_WAY)
+
+
+def test_the_docs_name_every_form_and_every_format():
+    text = (Path(__file__).parents[2] / "docs" / "files.md").read_text("utf-8")
+    for name in (*Form, *Format):
+        assert f"`{name.value}`" in text, name

@@ -18,6 +18,8 @@ from dynaweb.errors import UserError
 from dynaweb.records.action import print_action
 from dynaweb.records.trajectory import Step, Trajectory, Transition
 
+MAX_SENTENCES = 12
+"""Of a step's change, in a trajectory shown step by step."""
 MAX_NAMED = 8
 """Tasks that are named; `--json` has all."""
 
@@ -178,7 +180,11 @@ def _action(t: Trajectory, number: int, step: Step) -> Iterator[Line]:
         return
     look = look_at(f"step {number}", seen)
     yield "", f"change    {change_line(look.change)}"
-    yield from (("green", f"            {sentence}") for sentence in look.words.split("\n"))
+    sentences = look.words.split("\n")
+    yield from (("green", f"            {sentence}") for sentence in sentences[:MAX_SENTENCES])
+    if len(sentences) > MAX_SENTENCES:
+        left = len(sentences) - MAX_SENTENCES
+        yield "dim", f"            ... {left} more sentences (--step {number} has them)"
 
 
 def _transition(t: Trajectory, number: int) -> Transition | None:
