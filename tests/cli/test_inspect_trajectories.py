@@ -169,6 +169,16 @@ def test_a_reply_that_begins_like_json_is_a_reply(tmp_path, said):
     )
 
 
+def test_lists_of_json_and_markup_are_told_from_replies_that_quote_them(tmp_path, said):
+    rows = [{"input": BEFORE, "output": "```click [5]```"}]
+    out = said(put(tmp_path / "sft.json", json.dumps(rows, indent=1)))
+    assert "rows      1 JSON objects" in out and "why       " in out and "no format we know" in out
+    render = "<html><body><h2>New Page</h2>\n<div class='state_obv'><pre>[1] RootWebArea 'S'</pre><div>\n<div class='parsed_action' style='x'><pre>stop [a]</pre></div></div>"
+    assert "1 in format webarena-html" in said(put(tmp_path / "render_1.html", render))
+    summary = put(tmp_path / "summary_info.json", json.dumps({"n_steps": 1, "cum_reward": 0}))
+    assert "export_browsergym" in said(summary)
+
+
 def test_pickles_and_folders_are_refused(tmp_path, said):
     pickle = tmp_path / "step_0.pkl.gz"
     pickle.write_bytes(gzip.compress(b"\x80\x04."))

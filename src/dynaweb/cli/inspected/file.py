@@ -11,7 +11,7 @@ from typing import Literal
 
 from dynaweb.agent.reply import read_reply
 from dynaweb.axtree.dialects.document import Document
-from dynaweb.axtree.dialects.read import read_document
+from dynaweb.axtree.dialects.read import read_document as read_tree_document
 from dynaweb.cli.files import read_text
 from dynaweb.cli.inspected.reply import reply_facts, reply_summary
 from dynaweb.cli.inspected.rows import rows_facts, rows_summary
@@ -26,15 +26,15 @@ from dynaweb.cli.inspected.transition import Line, look_at, transition_facts, tr
 from dynaweb.cli.inspected.tree import tree_facts, tree_summary
 from dynaweb.dataset.imports.detect import detect
 from dynaweb.dataset.imports.recorded import Provenance
-from dynaweb.dataset.imports.rows import first_bytes
+from dynaweb.dataset.imports.rows import first_bytes, read_document
 from dynaweb.dataset.imports.run import read_trajectories
 from dynaweb.dataset.imports.tally import Tally
 from dynaweb.dataset.survey import survey
-from dynaweb.errors import TreeError, UserError
+from dynaweb.errors import StorageError, TreeError, UserError
 from dynaweb.records.trajectory import Trajectory
 
-_JSON = re.compile(rb"[\xef\xbb\xbf\s]*(?:\{|\[\s*(?:\{|\Z))")
-"""Objects, or a list of them; a tree's `[12] button` is neither."""
+_MARKED_UP = re.compile(rb"[\xef\xbb\xbf\s]*(?:<|\{|\[\s*(?:\{|\Z))")
+"""Markup, JSON objects, or a list of them; a tree's `[12] button` is neither."""
 _BINARY = re.compile(rb"PAR1|\x80[\x02-\x05]")
 """Parquet, and the pickles that are refused by name."""
 _LOOKED_AT = 1 << 16
@@ -68,7 +68,7 @@ def inspect_file(wish: Wish) -> Told:
         case "trajectories":
             return _trajectories(wish)
         case "rows":
-            return _rows(wish.file)
+            return _rows(wish.file, "")
         case "tree":
             return _tree(read_text(wish.file), wish.file, "")
         case "reply":
@@ -83,25 +83,27 @@ def _found_out(wish: Wish) -> Told:
     if not path.exists():
         raise UserError(f"no file {str(path)!r}")
     head = b"" if path.is_dir() else first_bytes(path, _LOOKED_AT)
-    is_json = _JSON.match(head) is not None
-    if path.is_dir() or asked or _BINARY.match(head) or head.lstrip().startswith(b"<html"):
+    if path.is_dir() or asked or _BINARY.match(head):
         return _trajectories(wish)
-    if not is_json:
+    if not _MARKED_UP.match(head):
         return _text(path)
     try:
         detect(path)
-    except UserError:
-        return _unknown_json(path, head)
+    except UserError as error:
+        return _rows(path, str(error)) if _is_json(path, head) else _text(path)
     return _trajectories(wish)
 
 
-def _unknown_json(path: Path, head: bytes) -> Told:
-    """A reply may be one JSON object, with the action in it."""
-    if head.strip().count(b"\n{") == 0:
-        text = read_text(path)
-        if read_reply(text).action is not None:
-            return _reply(text)
-    return _rows(path)
+def _is_json(path: Path, head: bytes) -> bool:
+    """Lines of JSON, some of them damaged perhaps, or one document; a reply may begin like either."""
+    lines = [line for line in head.lstrip(b"\xef\xbb\xbf").split(b"\n") if line.strip()]
+    if all(line.lstrip().startswith((b"{", b"[")) for line in lines):
+        return True
+    try:
+        read_document(path)
+    except StorageError:
+        return False
+    return True
 
 
 def _text(path: Path) -> Told:
@@ -111,7 +113,7 @@ def _text(path: Path) -> Told:
     if reply.action is None:
         return _tree(text, path, "; --as reply says why it holds no action")
     try:
-        document = read_document(text)
+        document = read_tree_document(text)
     except TreeError:
         return _reply(text)
     elements = sum(bool(n.role) for n in document.nodes)
@@ -120,7 +122,7 @@ def _text(path: Path) -> Told:
 
 def _tree(text: str, path: Path, hint: str) -> Told:
     try:
-        return _tree_of(read_document(text), text)
+        return _tree_of(read_tree_document(text), text)
     except TreeError as error:
         raise UserError(f"{str(path)!r}: {error}{hint}") from error
 
@@ -135,8 +137,9 @@ def _reply(text: str) -> Told:
     return Told(partial(reply_facts, text, reply), lambda: _plain(reply_summary(text, reply)))
 
 
-def _rows(path: Path) -> Told:
-    return Told(partial(rows_facts, path), lambda: _plain(rows_summary(path)))
+def _rows(path: Path, why: str) -> Told:
+    facts = partial(rows_facts, path, why)
+    return Told(facts, lambda: _plain(rows_summary(facts())))
 
 
 def _plain(lines: Iterable[str]) -> Iterator[Line]:

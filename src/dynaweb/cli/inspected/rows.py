@@ -12,8 +12,13 @@ TYPES = {dict: "object", list: "list", str: "text", bool: "boolean", int: "numbe
 """JSON's names."""
 
 
-def rows_facts(path: Path) -> dict[str, object]:
-    """What there is to say about rows, ready for JSON; damaged lines are passed over and counted."""
+def rows_facts(path: Path, why: str) -> dict[str, object]:
+    """What there is to say about rows, ready for JSON; damaged lines are passed over and counted.
+
+    Args:
+        path: the file.
+        why: why no importer reads it; empty when that was not asked.
+    """
     tally = Tally()
     fields: dict[str, Counter[str]] = {}
     rows = 0
@@ -24,6 +29,7 @@ def rows_facts(path: Path) -> dict[str, object]:
     return {
         "kind": "rows",
         "objects": rows,
+        "why": why,
         "fields": {key: dict(types) for key, types in fields.items()},
         "odd": tally.noted,
         "left_out": tally.dropped,
@@ -45,9 +51,8 @@ def _objects(path: Path, tally: Tally) -> Iterator[Row]:
     yield from read_rows(path, tally, skip_damaged=True)
 
 
-def rows_summary(path: Path) -> list[str]:
+def rows_summary(facts: dict[str, object]) -> list[str]:
     """The same for people, a line each."""
-    facts = rows_facts(path)
     rows = facts["objects"]
     said = [f"rows      {rows} JSON objects of no format that `dynaweb import` knows"]
     fields = facts["fields"]
@@ -62,4 +67,4 @@ def rows_summary(path: Path) -> list[str]:
         counts = facts[word]
         assert isinstance(counts, dict) and isinstance(first, dict)
         said += [f"{word.replace('_', ' '):<9} {line.strip()}" for line in told(counts, first)]
-    return [*said, "hint      `dynaweb import --help` lists the formats; one transition is an object with `obs`, `action` and `next_obs`"]  # fmt: skip
+    return [*said, *([f"why       {facts['why']}"] if facts["why"] else [])]
