@@ -88,8 +88,7 @@ def edits(draw, tree):
             case 1 if len(nodes) > 1:
                 del nodes[at : at + draw(st.integers(1, 3))]
             case 2 if at < len(nodes) and nodes[at].role:
-                nodes[at] = replace(
-                    nodes[at],
+                nodes[at] = nodes[at]._replace(
                     name=draw(st.one_of(st.none(), words)),
                     attrs=tuple(draw(attrs).items()),
                 )
@@ -102,15 +101,15 @@ def edits(draw, tree):
             case 4:
                 by = draw(st.integers(1, 40))
                 nodes = [
-                    replace(n, bid=str(int(n.bid) + by)) if n.bid and n.bid.isdigit() else n
+                    n._replace(bid=str(int(n.bid) + by)) if n.bid and n.bid.isdigit() else n
                     for n in nodes
                 ]
             case 5 if at < len(nodes):
-                nodes[at] = replace(
-                    nodes[at], depth=max(0, nodes[at].depth + draw(st.sampled_from([-1, 1])))
+                nodes[at] = nodes[at]._replace(
+                    depth=max(0, nodes[at].depth + draw(st.sampled_from([-1, 1])))
                 )
             case 6 if at < len(nodes) and nodes[at].role:
-                nodes[at] = replace(nodes[at], role=draw(roles))
+                nodes[at] = nodes[at]._replace(role=draw(roles))
             case _:
                 pass
     return tuple(nodes) or tree

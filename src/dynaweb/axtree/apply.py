@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from dynaweb.axtree.edit import WHOLE_PAGE, Edited, edit
 from dynaweb.axtree.place import Places
-from dynaweb.axtree.tree import Tree, read_tree, render_tree
+from dynaweb.axtree.tree import Tree, read_tree, render_node
 from dynaweb.errors import DeltaError
 from dynaweb.records.action import Action
 from dynaweb.records.delta import Delta, DeltaKind
@@ -27,11 +27,23 @@ def apply(observation: Observation, action: Action, delta: Delta) -> Observation
     """
     if delta.kind is DeltaKind.TERMINAL:
         return replace(observation, last_action_error=delta.error, attachments={})
-    tree = read_tree(observation.tree)
-    edited = edit(tree, action, delta)
+    places = Places(read_tree(observation.tree))
+    edited = edit(places, action, delta)
     final = renumber(edited.tree, delta)
-    focused = _focused(observation, tree, edited, final, delta)
-    return frame(observation, delta, render_tree(final), final, focused)
+    focused = _focused(observation, places, edited, final, delta)
+    text = _written(observation.tree, places.tree, edited, final)
+    return frame(observation, delta, text, final, focused)
+
+
+def _written(old_text: str, old: Tree, edited: Edited, final: Tree) -> str:
+    """The text of the next page; lines that are the same node are copied."""
+    lines = old_text.split("\n")
+    return "\n".join(
+        [
+            lines[at] if at is not None and node is old[at] else render_node(node)
+            for node, at in zip(final, edited.origins, strict=True)
+        ]
+    )
 
 
 def renumber(tree: Tree, delta: Delta) -> Tree:
@@ -48,16 +60,16 @@ def renumber(tree: Tree, delta: Delta) -> Tree:
         at = places.find(r.ref)
         if at < 0 or nodes[at].bid is None or not (r.bid.isascii() and r.bid.isalnum()):
             raise DeltaError(f"{r.ref!r} cannot be renumbered {r.bid[:40]!r}")
-        nodes[at] = replace(nodes[at], bid=r.bid)
+        nodes[at] = nodes[at]._replace(bid=r.bid)
     return tuple(nodes)
 
 
 def _focused(
-    observation: Observation, tree: Tree, edited: Edited, final: Tree, delta: Delta
+    observation: Observation, places: Places, edited: Edited, final: Tree, delta: Delta
 ) -> str | None:
     wanted = delta.focus
     if wanted is None:
-        return _kept_focus(observation, tree, edited, final, delta)
+        return _kept_focus(observation, places, edited, final, delta)
     if wanted == "":
         return None
     if wanted.startswith(LITERAL):
@@ -72,27 +84,23 @@ def _focused(
         if not 1 <= number <= len(new):
             raise DeltaError(f"focus {wanted[:40]!r}: there are {len(new)} new elements with a bid")
         return final[new[number - 1]].bid
-    old = Places(tree).find(wanted)
-    at = (
-        next((i for i, origin in enumerate(edited.origins) if origin == old), None)
-        if old >= 0
-        else None
-    )
+    old = places.find(wanted)
+    at = edited.origins.index(old) if old in edited.origins else None
     if at is None or final[at].bid is None:
         raise DeltaError(f"focus {wanted[:40]!r} is no element of the next page")
     return final[at].bid
 
 
 def _kept_focus(
-    observation: Observation, tree: Tree, edited: Edited, final: Tree, delta: Delta
+    observation: Observation, places: Places, edited: Edited, final: Tree, delta: Delta
 ) -> str | None:
     """Where the keyboard is when the change does not say: on the same element, if it is still there."""
     if delta.kind in WHOLE_PAGE or observation.focused is None:
         return None
-    old = next((i for i, n in enumerate(tree) if n.bid == observation.focused), None)
+    old = next((i for i, n in enumerate(places.tree) if n.bid == observation.focused), None)
     if old is None:
         return observation.focused
-    return next((final[i].bid for i, origin in enumerate(edited.origins) if origin == old), None)
+    return final[edited.origins.index(old)].bid if old in edited.origins else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """A state change in plain English, for people and for models that read prose (DynaWeb's free text)."""
 
 from dynaweb.axtree.apply import LITERAL
-from dynaweb.axtree.place import addresses
+from dynaweb.axtree.place import Places
 from dynaweb.axtree.tree import AttrValue, Node, Tree, read_tree
 from dynaweb.axtree.words import Words
 from dynaweb.errors import DeltaError
@@ -34,8 +34,8 @@ def describe_delta(observation: Observation, action: Action, delta: Delta) -> st
 
 class _Told:
     def __init__(self, tree: Tree, action: Action) -> None:
-        self._words = Words(tree, action)
-        self._lines = dict(zip(addresses(tree), tree, strict=True))
+        self._places = Places(tree)
+        self._words = Words(self._places, action)
 
     def frame(self, delta: Delta) -> list[str]:
         said: list[str] = []
@@ -97,14 +97,14 @@ class _Told:
         return self._words.unfold_value(value)
 
     def _node(self, ref: str) -> Node:
-        if ref not in self._lines:
-            raise DeltaError(f"address {ref[:40]!r} is not on the page")
-        return self._lines[ref]
+        at = self._places.find(ref)
+        if at < 0:
+            raise DeltaError(f"address {ref!r} is no element")
+        return self._places.tree[at]
 
     def _has_below(self, ref: str) -> bool:
-        refs = list(self._lines)
-        at = refs.index(ref) + 1
-        return at < len(refs) and self._lines[refs[at]].depth > self._node(ref).depth
+        at = self._places.find(ref)
+        return self._places.ends[at] > at + 1
 
     def _element(self, ref: str) -> str:
         node = self._node(ref)

@@ -7,10 +7,10 @@ from dataclasses import replace
 from urllib.parse import urldefrag
 
 from dynaweb.axtree.apply import LITERAL, frame
-from dynaweb.axtree.edit import WHOLE_PAGE, Edited, edit
+from dynaweb.axtree.edit import WHOLE_PAGE
 from dynaweb.axtree.match import Match, match, survivors
-from dynaweb.axtree.place import addresses
-from dynaweb.axtree.tree import Tree, read_tree
+from dynaweb.axtree.place import Places, next_bid
+from dynaweb.axtree.tree import Node, Tree, read_tree
 from dynaweb.axtree.treediff import TreeDiff, new_line
 from dynaweb.axtree.words import Words
 from dynaweb.records.action import Action
@@ -39,18 +39,23 @@ def diff(
     """
     if terminal:
         return Delta(kind=DeltaKind.TERMINAL)
-    old, new = read_tree(before.tree), read_tree(after.tree)
+    old, new = Places(read_tree(before.tree)), Places(read_tree(after.tree))
     pairs = match(old, new)
-    kind = page_kind(before, after, old, new, pairs)
-    delta = (
-        _whole(kind, old, new, action)
-        if kind in WHOLE_PAGE
-        else TreeDiff(old, new, pairs, action).delta()
+    kind = page_kind(before, after, old.tree, new.tree, pairs)
+    words = Words(old, action)
+    if kind in WHOLE_PAGE:
+        delta = _whole(kind, new.tree, words)
+        origins: Match = [None] * len(new.tree)
+    else:
+        tree_diff = TreeDiff(old, new.tree, pairs, words)
+        delta, origins = tree_diff.delta(), tree_diff.origins
+    delta = replace(
+        delta,
+        renumbered=_renumbered(old.tree, new.tree, origins),
+        focus=_focus(before, after, old, new.tree, origins, kind),
+        error=after.last_action_error,
     )
-    edited = edit(old, action, delta)
-    delta = replace(delta, renumbered=_renumbered(edited.tree, new), error=after.last_action_error)
-    delta = replace(delta, focus=_focus(before, after, old, edited, new, kind))
-    delta = _framed(before, after, new, delta)
+    delta = _framed(before, after, new.tree, delta)
     return replace(delta, kind=DeltaKind.NONE) if _is_empty(delta) else delta
 
 
@@ -74,47 +79,61 @@ def without_renumbering(delta: Delta) -> Delta:
     return replace(learned, kind=DeltaKind.NONE) if _is_empty(learned) else learned
 
 
-def _whole(kind: DeltaKind, old: Tree, new: Tree, action: Action) -> Delta:
-    words = Words(old, action)
-    items = tuple(new_line(node, words) for node in new)
+def _whole(kind: DeltaKind, new: Tree, words: Words) -> Delta:
+    items = tuple([new_line(node, words) for node in new])
     return Delta(kind=kind, placed=(Placed(after=START, items=items),))
 
 
-def _renumbered(given: Tree, wanted: Tree) -> tuple[Renumbered, ...]:
-    assert len(given) == len(wanted), (len(given), len(wanted))
-    return tuple(
-        Renumbered(ref=ref, bid=w.bid)
-        for ref, g, w in zip(addresses(given), given, wanted, strict=True)
-        if w.bid is not None and w.bid != g.bid
-    )
+def _renumbered(old: Tree, new: Tree, origins: Match) -> tuple[Renumbered, ...]:
+    """Where the next page has other bids than `apply` gives: the old ones, and the next free numbers."""
+    number = next_bid(old)
+    given: list[Node] = []
+    for node, origin in zip(new, origins, strict=True):
+        if node.bid is None:
+            given.append(node)
+        elif origin is not None:
+            bid = old[origin].bid
+            given.append(node if bid == node.bid else node._replace(bid=bid))
+        else:
+            bid = str(number)
+            number += 1
+            given.append(node if bid == node.bid else node._replace(bid=bid))
+    other = [at for at, node in enumerate(given) if node is not new[at]]
+    if not other:
+        return ()
+    places = Places(tuple(given))
+    return tuple([Renumbered(ref=places.ref(at), bid=new[at].bid or "") for at in other])
 
 
 def _focus(
-    before: Observation, after: Observation, old: Tree, edited: Edited, new: Tree, kind: DeltaKind
+    before: Observation,
+    after: Observation,
+    old: Places,
+    new: Tree,
+    origins: Match,
+    kind: DeltaKind,
 ) -> str | None:
     """The address of what has the keyboard; None where the rest of the change implies it."""
     at = _first(new, after.focused)
     if kind not in WHOLE_PAGE and before.focused is not None:
-        was = _first(old, before.focused)
+        was = _first(old.tree, before.focused)
         if was is None:
             if before.focused == after.focused:
                 return None
-        elif (edited.origins.index(was) if was in edited.origins else None) == at:
-            return None if at is not None or after.focused is None else LITERAL + str(after.focused)
+        elif (origins.index(was) if was in origins else None) == at:
+            return None if at is not None or after.focused is None else LITERAL + after.focused
     elif after.focused is None:
         return None
     if after.focused is None:
         return ""
-    return LITERAL + after.focused if at is None else _address(at, old, edited)
+    return LITERAL + after.focused if at is None else _address(at, old, new, origins)
 
 
-def _address(at: int, old: Tree, edited: Edited) -> str:
-    origin = edited.origins[at]
+def _address(at: int, old: Places, new: Tree, origins: Match) -> str:
+    origin = origins[at]
     if origin is not None:
-        return addresses(old)[origin]
-    earlier = sum(
-        1 for i in range(at) if edited.origins[i] is None and edited.tree[i].bid is not None
-    )
+        return old.ref(origin)
+    earlier = sum(1 for i in range(at) if origins[i] is None and new[i].bid is not None)
     return f"+{earlier + 1}"
 
 

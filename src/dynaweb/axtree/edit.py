@@ -1,11 +1,11 @@
 """A state change put into effect on the lines of a page. Deterministic, linear, total: lines or DeltaError."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from dynaweb.axtree.order import insert_attr
-from dynaweb.axtree.place import Places, ends, next_bid, parents
-from dynaweb.axtree.tree import Node, Tree, read_line, render_node
+from dynaweb.axtree.place import Places, next_bid
+from dynaweb.axtree.tree import Node, Tree, read_tree, render_node
 from dynaweb.axtree.words import Words
 from dynaweb.errors import DeltaError
 from dynaweb.records.action import Action
@@ -23,20 +23,20 @@ class Edited:
     """For each line the index of the old line that it was, None when it is new."""
 
 
-def edit(tree: Tree, action: Action, delta: Delta) -> Edited:
+def edit(places: Places, action: Action, delta: Delta) -> Edited:
     """The next page before renumbering.
 
     Raises:
         DeltaError: the change does not fit the page.
     """
-    words = Words(tree, action)
+    tree, words = places.tree, Words(places, action)
     if delta.kind in WHOLE_PAGE:
         return _whole(tree, delta, words)
     if delta.kind is not DeltaKind.LOCAL:
         if delta.updated or delta.deleted or delta.placed or delta.shifted:
             raise DeltaError(f"a change of kind {delta.kind.value!r} changes no elements")
         return Edited(tree, tuple(range(len(tree))))
-    return _Edit(tree, delta, words).run()
+    return _Edit(places, delta, words).run()
 
 
 def _whole(tree: Tree, delta: Delta, words: Words) -> Edited:
@@ -66,31 +66,30 @@ def make_node(new: New, bid: str | None, words: Words) -> Node:
 
 def _filled(node: Node, content: Content, words: Words) -> Node:
     if not content.role:
-        return replace(node, role="", name=content.name, attrs=())
+        return node._replace(role="", name=content.name, attrs=())
     name = None if content.name is None else words.unfold(content.name)
     attrs = tuple((k, words.unfold_value(v)) for k, v in content.attrs)
-    return replace(node, role=content.role, name=name, attrs=attrs)
+    return node._replace(role=content.role, name=name, attrs=attrs)
 
 
 def _checked(node: Node) -> Node:
     if node.depth < 0:
         raise DeltaError(f"{node.role} {node.name!r} would lie above the root")
     line = render_node(node)
-    if "\n" in line or read_line(line) != node:
+    if read_tree(line) != (node,):
         raise DeltaError(f"{line[:80]!r} is not one line of a tree")
     return node
 
 
 class _Edit:
-    def __init__(self, tree: Tree, delta: Delta, words: Words) -> None:
-        self._tree = tree
+    def __init__(self, places: Places, delta: Delta, words: Words) -> None:
+        self._tree = places.tree
         self._delta = delta
         self._words = words
-        self._places = Places(tree)
-        self._parents = parents(tree)
+        self._places = places
         self._moved = self._read_moved()
         self._gone, self._alone = self._read_deleted()
-        self._next = next_bid(tree)
+        self._next = next_bid(self._tree)
 
     def run(self) -> Edited:
         shifts = self._read_shifts()
@@ -104,14 +103,13 @@ class _Edit:
                 nodes.append(make_node(at, self._bid(at), self._words))
                 origins.append(None)
                 continue
-            node = changed.get(at, self._tree[at])
-            nodes.append(
-                _checked(replace(node, depth=node.depth + shifts[at]))
-                if shifts[at] or at in changed
-                else node
-            )
+            node = self._tree[at]
+            if shifts[at] or at in changed:
+                node = changed.get(at, node)
+                node = _checked(node._replace(depth=node.depth + shifts[at]))
+            nodes.append(node)
             origins.append(at)
-        kept = sum(1 for at in origins if at is not None)
+        kept = len(origins) - origins.count(None)
         if kept != len(self._tree) - len(self._gone) or runs:
             raise DeltaError("lines are placed after an element that is gone, or after themselves")
         return Edited(tuple(nodes), tuple(origins))
@@ -144,7 +142,6 @@ class _Edit:
         """Every line that goes, and those of them that leave what lies below."""
         whole: set[int] = set()
         alone: set[int] = set()
-        end = ends(self._parents)
         for d in self._delta.deleted:
             at = self._find(d.ref)
             to = at if d.to is None else self._find(d.to)
@@ -153,7 +150,7 @@ class _Edit:
             if d.alone:
                 alone.add(at)
             elif at not in whole:
-                whole.update(range(at, end[to]))
+                whole.update(range(at, self._places.ends[to]))
         gone = whole | alone
         if not gone.isdisjoint(self._moved):
             raise DeltaError("an element is both moved and deleted")
@@ -163,8 +160,10 @@ class _Edit:
         """How much deeper each old line lies; below a line deleted alone, one less deep."""
         given = {self._find(s.ref): s.by for s in self._delta.shifted}
         given.update({at: depth - self._tree[at].depth for at, depth in self._moved.items()})
+        if not given and not self._alone:
+            return [0] * len(self._tree)
         shifts: list[int] = []
-        for at, up in enumerate(self._parents):
+        for at, up in enumerate(self._places.parents):
             above = shifts[up] - (up in self._alone) if up >= 0 else 0
             shifts.append(given.get(at, above))
         return shifts
@@ -194,9 +193,11 @@ class _Edit:
 
     def _blocks(self) -> dict[int, list[int]]:
         """Surviving old lines that travel together, by the moved element they lie below; -1: none."""
+        if not self._moved:
+            return {-1: [at for at in range(len(self._tree)) if at not in self._gone]}
         blocks: dict[int, list[int]] = {-1: []}
         owner: list[int] = []
-        for at, up in enumerate(self._parents):
+        for at, up in enumerate(self._places.parents):
             owner.append(at if at in self._moved else owner[up] if up >= 0 else -1)
             if at not in self._gone:
                 blocks.setdefault(owner[at], []).append(at)
@@ -204,19 +205,22 @@ class _Edit:
 
     def _emit(
         self, runs: dict[int, Sequence[New | Moved]], blocks: dict[int, list[int]]
-    ) -> Iterator[New | int]:
+    ) -> list[New | int]:
         """Old line numbers and new elements in the order of the next page; uses up `runs`."""
+        order: list[New | int] = []
         stack: list[Iterator[New | Moved | int]] = [iter(blocks.pop(-1)), iter(runs.pop(-1, ()))]
         while stack:
-            item = next(stack[-1], None)
-            if item is None:
-                stack.pop()
-            elif isinstance(item, Moved):
-                stack.append(iter(blocks.pop(self._find(item.ref))))
-            else:
-                yield item
+            for item in stack[-1]:
+                if isinstance(item, Moved):
+                    stack.append(iter(blocks.pop(self._find(item.ref))))
+                    break
+                order.append(item)
                 if isinstance(item, int) and item in runs:
                     stack.append(iter(runs.pop(item)))
+                    break
+            else:
+                stack.pop()
+        return order
 
 
 def update_node(node: Node, u: Updated, words: Words) -> Node:
@@ -235,4 +239,4 @@ def update_node(node: Node, u: Updated, words: Words) -> Node:
     for key, value in u.set:
         attrs = insert_attr(attrs, key, words.unfold_value(value))
     name = node.name if u.name is None else words.unfold(u.name)
-    return replace(node, name=name, attrs=attrs)
+    return node._replace(name=name, attrs=attrs)

@@ -10,7 +10,7 @@ element or made it again is not to be seen on it, so a change should not depend 
 from collections.abc import Callable, Hashable
 
 from dynaweb.axtree.align import align, increasing
-from dynaweb.axtree.place import parents
+from dynaweb.axtree.place import Places
 from dynaweb.axtree.tree import Node, Tree
 
 STABLE_SHARE = 0.5
@@ -28,17 +28,17 @@ Match = list[int | None]
 """For each old line the new line that is the same element."""
 
 
-def match(old: Tree, new: Tree) -> Match:
+def match(old: Places, new: Places) -> Match:
     """Pair the lines of two pages, one to one; both lines of a pair have a bid, or neither has."""
     return _Matcher(old, new).run()
 
 
 class _Matcher:
-    def __init__(self, old: Tree, new: Tree) -> None:
-        self._old, self._new = old, new
-        self._old_parents, self._new_parents = parents(old), parents(new)
-        self._to: Match = [None] * len(old)
-        self._taken = [False] * len(new)
+    def __init__(self, old: Places, new: Places) -> None:
+        self._old, self._new = old.tree, new.tree
+        self._old_parents, self._new_parents = old.parents, new.parents
+        self._to: Match = [None] * len(old.tree)
+        self._taken = [False] * len(new.tree)
 
     def run(self) -> Match:
         shared, stable = self._match_bids()
@@ -57,7 +57,7 @@ class _Matcher:
         """Pair elements of one bid and role; the bids both pages show, and whether they are stable."""
         left, right = _once(self._old), _once(self._new)
         shared = [(left[b], right[b]) for b in left if b in right]
-        same = sum(1 for i, j in shared if _element(self._old[i]) == _element(self._new[j]))
+        same = sum(1 for i, j in shared if is_same(self._old[i], self._new[j]))
         if same < STABLE_SHARE * len(shared):
             return shared, False
         for i, j in shared:
@@ -69,16 +69,19 @@ class _Matcher:
         """Pair what lies directly below paired elements: equal lines, equal elements, equal roles."""
         below_old, below_new = _below(self._old_parents), _below(self._new_parents)
         self._align(below_old[-1], below_new[-1])
-        for i in range(len(self._old)):
+        for i, olds in enumerate(below_old[:-1]):
             j = self._to[i]
-            if j is not None and below_old[i] and below_new[j]:
-                self._align(below_old[i], below_new[j])
+            if olds and j is not None and below_new[j]:
+                self._align(olds, below_new[j])
 
     def _align(self, olds: list[int], news: list[int]) -> None:
         """Pair lines of two rows in order: never across lines that are paired already."""
         passes: list[Callable[[Node], Hashable]] = [_line, _element, _kind]
         for key in passes:
-            for left, right in self._gaps(olds, news):
+            gaps = self._gaps(olds, news)
+            if not gaps:
+                return
+            for left, right in gaps:
                 for a, b in align(
                     [key(self._old[i]) for i in left], [key(self._new[j]) for j in right]
                 ):
@@ -86,57 +89,74 @@ class _Matcher:
 
     def _gaps(self, olds: list[int], news: list[int]) -> list[tuple[list[int], list[int]]]:
         """Unpaired lines of two rows, between neighbours of a longest run of pairs in order."""
+        to, taken = self._to, self._taken
+        left = [i for i in olds if to[i] is None]
+        right = [j for j in news if not taken[j]]
+        if not left or not right:
+            return []
+        if len(left) == len(olds) or len(right) == len(news):
+            return [(left, right)]
         place = {j: y for y, j in enumerate(news)}
         paired = [
-            (x, place[j])
-            for x, i in enumerate(olds)
-            if (j := self._to[i]) is not None and j in place
+            (x, place[j]) for x, i in enumerate(olds) if (j := to[i]) is not None and j in place
         ]
         spine = [paired[k] for k in increasing([y for _, y in paired])]
         gaps: list[tuple[list[int], list[int]]] = []
         a = c = 0
         for x, y in [*spine, (len(olds), len(news))]:
-            left = [i for i in olds[a:x] if self._to[i] is None]
-            right = [j for j in news[c:y] if not self._taken[j]]
-            if left and right:
-                gaps.append((left, right))
+            if a < x and c < y:
+                left = [i for i in olds[a:x] if to[i] is None]
+                right = [j for j in news[c:y] if not taken[j]]
+                if left and right:
+                    gaps.append((left, right))
             a, c = x + 1, y + 1
         return gaps
 
     def _give_up_remade(self) -> None:
         """Unpair elements that were made again and hold mostly something else, with all below."""
+        old, new, to = self._old, self._new, self._to
+        remade = {i for i, j in enumerate(to) if j is not None and old[i].bid != new[j].bid}
+        if not remade:
+            return
+        size, kept = self._below_and_kept()
+        given_up: set[int] = set()
+        for i, up in enumerate(self._old_parents):
+            is_other = i in remade and size[i] >= REMADE_LINES and kept[i] < REMADE_SHARE * size[i]
+            if is_other or up in given_up:
+                given_up.add(i)
+                if i in remade or old[i].bid is None:
+                    to[i] = None
+
+    def _below_and_kept(self) -> tuple[list[int], list[int]]:
+        """How many lines lie below each old line, and how many of those still say the same."""
         size = [0] * len(self._old)
         kept = [0] * len(self._old)
         for i in range(len(self._old) - 1, -1, -1):
             up = self._old_parents[i]
             if up >= 0:
+                j = self._to[i]
                 size[up] += size[i] + 1
-                kept[up] += kept[i] + self._says_the_same(i)
-        given_up: set[int] = set()
-        for i, up in enumerate(self._old_parents):
-            j = self._to[i]
-            remade = j is not None and self._old[i].bid != self._new[j].bid
-            if up in given_up or (
-                remade and size[i] >= REMADE_LINES and kept[i] < REMADE_SHARE * size[i]
-            ):
-                given_up.add(i)
-                if remade or self._old[i].bid is None:
-                    self._to[i] = None
+                kept[up] += kept[i] + (j is not None and is_same(self._old[i], self._new[j]))
+        return size, kept
 
-    def _says_the_same(self, i: int) -> bool:
-        j = self._to[i]
-        return j is not None and _element(self._old[i]) == _element(self._new[j])
+
+def is_same(one: Node, other: Node) -> bool:
+    """Whether two lines show the same role and name, both with a bid or both without."""
+    return one is other or (
+        one.role == other.role
+        and one.name == other.name
+        and (one.bid is None) == (other.bid is None)
+    )
 
 
 def survivors(old: Tree, new: Tree, pairs: Match) -> int:
     """Lines below the root that are still there under the same role and name."""
-    both = [(old[i], new[j]) for i, j in enumerate(pairs) if i and j is not None]
-    return sum(_element(a) == _element(b) for a, b in both)
+    return sum(is_same(old[i], new[j]) for i, j in enumerate(pairs) if i and j is not None)
 
 
-def _below(above: list[int]) -> dict[int, list[int]]:
-    """Lines directly below each line; -1: at the top."""
-    below: dict[int, list[int]] = {i: [] for i in range(-1, len(above))}
+def _below(above: list[int]) -> list[list[int]]:
+    """Lines directly below each line; the last entry, which is also that of -1: at the top."""
+    below: list[list[int]] = [[] for _ in range(len(above) + 1)]
     for i, up in enumerate(above):
         below[up].append(i)
     return below

@@ -7,6 +7,7 @@ addresses its first line; the second is counted like a line without one.
 
 import re
 from collections.abc import Sequence
+from functools import cached_property
 
 from dynaweb.axtree.tree import Node, Tree
 from dynaweb.errors import DeltaError
@@ -16,26 +17,27 @@ REF = re.compile(r"(?:root|[A-Za-z0-9]+)(?:\+[1-9][0-9]{0,6})?")
 MAX_BID = 999_999_999
 
 
-def addresses(tree: Tree) -> list[str]:
-    """The address of every line, in document order; all different."""
-    seen: set[str] = set()
-    refs: list[str] = []
-    base, since = ROOT, -1
-    for node in tree:
-        if node.bid is not None and node.bid not in seen and node.bid != ROOT:
-            seen.add(node.bid)
-            base, since = node.bid, 0
-        else:
-            since += 1
-        refs.append(f"{base}+{since}" if since else base)
-    return refs
-
-
 class Places:
-    """Lines of one page by address."""
+    """The lines of one page by address, and who lies below whom: worked out once for everyone who asks."""
 
     def __init__(self, tree: Tree) -> None:
-        self._at = {ref: i for i, ref in enumerate(addresses(tree))}
+        self.tree = tree
+        self._first: dict[str, int] = {}
+        self._anchors: list[int] = []
+        first, anchors = self._first, self._anchors
+        anchor = 0
+        for i, node in enumerate(tree):
+            bid = node.bid
+            if bid is not None and bid not in first and bid != ROOT:
+                first[bid] = anchor = i
+            anchors.append(anchor)
+
+    def ref(self, at: int) -> str:
+        """The address of a line; all are different."""
+        anchor = self._anchors[at]
+        bid = self.tree[anchor].bid
+        base = bid if bid is not None and self._first.get(bid) == anchor else ROOT
+        return base if at == anchor else f"{base}+{at - anchor}"
 
     def find(self, ref: str) -> int:
         """Index of a line; -1 for the place before the first.
@@ -45,21 +47,37 @@ class Places:
         """
         if ref == START:
             return -1
-        at = self._at.get(ref)
-        if at is None:
+        base, _, count = ref.partition("+")
+        at = self._first.get(base, 0)
+        if count.isdecimal() and len(count) < 8:
+            at += int(count)
+        if at >= len(self.tree) or self.ref(at) != ref:
             raise DeltaError(f"address {ref[:40]!r} is not on the page")
         return at
+
+    @cached_property
+    def parents(self) -> list[int]:
+        """Index of the line that each line lies below; -1 at the top."""
+        return parents(self.tree)
+
+    @cached_property
+    def ends(self) -> list[int]:
+        """For each line where what lies below it ends: the index after its last line below."""
+        return ends(self.parents)
 
 
 def parents(tree: Sequence[Node]) -> list[int]:
     """Index of the line that each line lies below; -1 at the top."""
-    above: list[int] = []
     found: list[int] = []
+    above, depths = [-1], [-1]
     for i, node in enumerate(tree):
-        while above and tree[above[-1]].depth >= node.depth:
+        depth = node.depth
+        while depths[-1] >= depth:
+            depths.pop()
             above.pop()
-        found.append(above[-1] if above else -1)
+        found.append(above[-1])
         above.append(i)
+        depths.append(depth)
     return found
 
 
@@ -71,8 +89,9 @@ def ends(above: Sequence[int]) -> list[int]:
     """
     end = list(range(1, len(above) + 1))
     for i in range(len(above) - 1, -1, -1):
-        if above[i] >= 0:
-            end[above[i]] = max(end[above[i]], end[i])
+        up = above[i]
+        if up >= 0 and end[up] < end[i]:
+            end[up] = end[i]
     return end
 
 

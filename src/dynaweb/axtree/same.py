@@ -34,4 +34,4 @@ def _counted(tree: Tree) -> tuple[Tree, dict[str, str]]:
     for node in tree:
         if node.bid is not None:
             names.setdefault(node.bid, str(len(names) + 1))
-    return tuple(replace(n, bid=names[n.bid]) if n.bid is not None else n for n in tree), names
+    return tuple(n._replace(bid=names[n.bid]) if n.bid is not None else n for n in tree), names

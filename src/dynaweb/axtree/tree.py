@@ -12,9 +12,8 @@ cannot explain as it is (role "", name the whole line); `parse_tree` refuses suc
 """
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from dynaweb.errors import DeltaError
 
@@ -24,18 +23,19 @@ Attrs: TypeAlias = tuple[tuple[str, AttrValue], ...]
 MAX_KNOWN_CHARS = 200
 """Only lines up to this length are remembered, so that memory stays bounded (about 10 MB)."""
 
-_QUOTED = r"'(?:[^'\\\n]|\\[^\n])*'|\"(?:[^\"\\\n]|\\[^\n])*\""
+_QUOTED = r"'[^'\\\n]*(?:\\[^\n][^'\\\n]*)*'|\"[^\"\\\n]*(?:\\[^\n][^\"\\\n]*)*\""
 QUOTED = re.compile(_QUOTED)
 KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 BARE = re.compile(r"-?[0-9][0-9.e+-]{0,30}|True|False")
+_LINE = re.compile(rf"(\t*)(?:\[([A-Za-z0-9]+)\] )?([A-Za-z][A-Za-z0-9_-]*)(?: ({_QUOTED}))?")
 HEAD = re.compile(r"(?:\[(?P<bid>[A-Za-z0-9]+)\] )?(?P<role>[A-Za-z][A-Za-z0-9_-]*)")
+_ATTR = re.compile(rf", ({KEY.pattern})(?:=(?:({_QUOTED})|({BARE.pattern})))?")
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"'}
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
-    """One line."""
+class Node(NamedTuple):
+    """One line. A tuple: pages have thousands of lines, and tuples are quickest to make and to compare."""
 
     depth: int
     bid: str | None
@@ -104,15 +104,21 @@ def render_attr(key: str, value: AttrValue) -> str:
     return key if value is None else f"{key}={value!r}"
 
 
+def render_attrs(attrs: Attrs) -> str:
+    """Attributes as they follow a name: `, checked='true', disabled`."""
+    return "".join([f", {k}" if v is None else f", {k}={v!r}" for k, v in attrs])
+
+
 def render_node(node: Node) -> str:
     """One line, its tabs included."""
-    indent = "\t" * node.depth
-    if not node.role:
-        return indent + (node.name or "")
-    bid = f"[{node.bid}] " if node.bid is not None else ""
-    name = f" {quote(node.name)}" if node.name is not None else ""
-    attrs = "".join(f", {render_attr(k, v)}" for k, v in node.attrs)
-    return f"{indent}{bid}{node.role}{name}{attrs}"
+    depth, bid, role, name, attrs = node
+    indent = "\t" * depth
+    if not role:
+        return indent + (name or "")
+    body = role if name is None else f"{role} {name!r}"
+    if attrs:
+        body += render_attrs(attrs)
+    return indent + body if bid is None else f"{indent}[{bid}] {body}"
 
 
 def render_tree(tree: Tree) -> str:
@@ -146,58 +152,76 @@ def parse_attrs(text: str, at: int) -> Attrs:
     """
     attrs: dict[str, AttrValue] = {}
     while at < len(text):
-        key = KEY.match(text, at + 2) if text.startswith(", ", at) else None
-        if key is None:
+        found = _ATTR.match(text, at)
+        if found is None:
             raise DeltaError(
                 f"cannot read {text[at : at + 40]!r}: expected `, key` or `, key=value`"
             )
-        if key.group() in attrs:
-            raise DeltaError(f"attribute {key.group()!r} stands twice in {text[:60]!r}")
-        at = key.end()
-        value: AttrValue = None
-        if text.startswith("=", at):
-            token = QUOTED.match(text, at + 1) or BARE.match(text, at + 1)
-            if token is None:
-                raise DeltaError(
-                    f"attribute {key.group()!r} has no readable value in {text[:60]!r}"
-                )
-            value, at = parse_value(token.group()), token.end()
-        attrs[key.group()] = value
+        key, quoted, bare = found.groups()
+        if key in attrs:
+            raise DeltaError(f"attribute {key!r} stands twice in {text[:60]!r}")
+        at = found.end()
+        if quoted is not None:
+            attrs[key] = unquote(quoted)
+        elif bare is not None:
+            attrs[key] = parse_value(bare)
+        elif text.startswith("=", at):
+            raise DeltaError(f"attribute {key!r} has no readable value in {text[:60]!r}")
+        else:
+            attrs[key] = None
     return tuple(attrs.items())
+
+
+@lru_cache(maxsize=4_096)
+def _known_attrs(text: str) -> Attrs:
+    return parse_attrs(text, 0)
+
+
+def attrs_of(text: str) -> Attrs:
+    """Attributes from a text that holds nothing else; few different ones stand on many lines.
+
+    Raises:
+        DeltaError: as `parse_attrs`.
+    """
+    return _known_attrs(text) if len(text) <= MAX_KNOWN_CHARS else parse_attrs(text, 0)
 
 
 def parse_line(line: str) -> Node:
     """One line of our dialect.
 
     Raises:
-        DeltaError: the line is not one element.
+        DeltaError: the line is not one element, or not written as we write it.
     """
-    body = line.lstrip("\t")
-    head = HEAD.match(body)
-    if head is None:
-        raise DeltaError(f"no element at the start of {body[:60]!r}")
-    bid = head.group("bid")
-    role, name, attrs = parse_body(body[len(bid) + 3 :] if bid is not None else body)
-    return Node(len(line) - len(body), bid, role, name, attrs)
+    found = _LINE.match(line)
+    if found is None:
+        raise DeltaError(f"no element at the start of {line.lstrip()[:60]!r}")
+    tabs, bid, role, token = found.groups()
+    name = None if token is None else unquote(token)
+    attrs = attrs_of(line[found.end() :]) if found.end() < len(line) else ()
+    node = Node(len(tabs), bid, role, name, attrs)
+    if render_node(node) != line:
+        raise DeltaError(
+            f"{line[:80]!r} is not written as this dialect writes it: {render_node(node)[:80]!r}"
+        )
+    return node
 
 
 def read_line(line: str) -> Node:
     """Any line; kept as it is when reading and writing it would not give it back."""
     try:
-        node = parse_line(line)
+        return parse_line(line)
     except DeltaError:
-        node = None
-    if node is not None and render_node(node) == line:
-        return node
-    body = line.lstrip("\t")
-    return Node(len(line) - len(body), None, "", body)
+        body = line.lstrip("\t")
+        return Node(len(line) - len(body), None, "", body)
 
 
 def read_tree(text: str) -> Tree:
     """Any text as a tree: `render_tree(read_tree(text)) == text`."""
     return tuple(
-        _known_line(line) if len(line) <= MAX_KNOWN_CHARS else read_line(line)
-        for line in text.split("\n")
+        [
+            _known_line(line) if len(line) <= MAX_KNOWN_CHARS else read_line(line)
+            for line in text.split("\n")
+        ]
     )
 
 
@@ -215,12 +239,7 @@ def parse_tree(text: str) -> Tree:
     nodes: list[Node] = []
     for number, line in enumerate(text.split("\n"), start=1):
         try:
-            node = parse_line(line)
+            nodes.append(parse_line(line))
         except DeltaError as error:
             raise DeltaError(f"line {number}: {error}") from error
-        if render_node(node) != line:
-            raise DeltaError(
-                f"line {number}: {line[:80]!r} is not written as this dialect writes it: {render_node(node)[:80]!r}"
-            )
-        nodes.append(node)
     return tuple(nodes)

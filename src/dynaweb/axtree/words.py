@@ -4,9 +4,10 @@
 """
 
 import re
+from functools import cached_property
 
-from dynaweb.axtree.place import addresses
-from dynaweb.axtree.tree import AttrValue, Tree
+from dynaweb.axtree.place import Places
+from dynaweb.axtree.tree import AttrValue
 from dynaweb.errors import DeltaError
 from dynaweb.records.action import Action, Fill, SelectOption, target_bids
 from dynaweb.records.delta import Value
@@ -37,17 +38,25 @@ def typed_text(action: Action) -> str | None:
 class Words:
     """Folding and unfolding for one page and one action."""
 
-    def __init__(self, tree: Tree, action: Action) -> None:
+    def __init__(self, places: Places, action: Action) -> None:
+        self._places = places
         self._typed = typed_text(action)
         bids = target_bids(action)
-        self._target = next((n.name for n in tree if bids and n.bid == bids[0]), None)
-        self._names: dict[str, str] = {}
-        self._refs: dict[str, str] = {}
-        for ref, node in zip(addresses(tree), tree, strict=True):
-            if node.name is not None and node.role:
-                self._names[ref] = node.name
-                if len(node.name) >= MIN_NAMED_CHARS:
-                    self._refs.setdefault(node.name, ref)
+        self._target = (
+            next((n.name for n in places.tree if n.bid == bids[0]), None) if bids else None
+        )
+        marked = (("$t", self._typed), ("$n", self._target))
+        self._marks = [(m, k) for m, k in marked if k is not None and len(k) >= MIN_PART_CHARS]
+
+    @cached_property
+    def _named(self) -> dict[str, int]:
+        """The first line that has each name worth pointing at."""
+        named: dict[str, int] = {}
+        for i, node in enumerate(self._places.tree):
+            name = node.name
+            if name is not None and len(name) >= MIN_NAMED_CHARS and node.role:
+                named.setdefault(name, i)
+        return named
 
     def fold(self, text: str) -> str:
         """The shortest way to say it."""
@@ -55,11 +64,11 @@ class Words:
             return "$t"
         if text and text == self._target:
             return "$n"
-        if text in self._refs:
-            return f"${{{self._refs[text]}}}"
+        if len(text) >= MIN_NAMED_CHARS and (at := self._named.get(text)) is not None:
+            return f"${{{self._places.ref(at)}}}"
         parts = [text]
-        for mark, known in (("$t", self._typed), ("$n", self._target)):
-            if known is not None and len(known) >= MIN_PART_CHARS:
+        for mark, known in self._marks:
+            if known in text:
                 parts = _cut(parts, known, mark)
         return "".join(p if i % 2 else p.replace("$", "$$") for i, p in enumerate(parts))
 
@@ -81,12 +90,19 @@ class Words:
         elif mark == "n":
             known = self._target
         elif mark is not None:
-            known = self._names.get(mark[1:-1])
+            known = self._name(mark[1:-1])
         if known is None:
             raise DeltaError(
                 f"reference {found.group()[:40]!r} points at no text of this page or action"
             )
         return known
+
+    def _name(self, ref: str) -> str | None:
+        try:
+            node = self._places.tree[self._places.find(ref)]
+        except DeltaError:
+            return None
+        return node.name if node.role else None
 
     def fold_value(self, key: str, value: AttrValue) -> Value:
         """An attribute's value, folded where its key holds text."""

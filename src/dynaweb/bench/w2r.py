@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dynaweb.axtree.match import match as pair
+from dynaweb.axtree.place import Places
 from dynaweb.axtree.tree import Tree, read_tree
 from dynaweb.bench.results import DepthRow, ReplayReport, Share
 from dynaweb.contracts import Environment
@@ -129,7 +130,7 @@ def map_action(action: Action, dreamed: Observation, real: Observation) -> Actio
     and must be the same fault.
     """
     old, new = read_tree(dreamed.tree), read_tree(real.tree)
-    pairs = pair(old, new)
+    pairs = pair(Places(old), Places(new))
     mapped: list[str] = []
     for bid in target_bids(action):
         at = next((i for i, n in enumerate(old) if n.bid == bid), None)

@@ -235,8 +235,8 @@ def _end(tree: Tree, at: int) -> int:
 
 
 def _with_attr(node: Node, key: str, value: AttrValue) -> Node:
-    return replace(node, attrs=insert_attr(node.attrs, key, value))
+    return node._replace(attrs=insert_attr(node.attrs, key, value))
 
 
 def _without_attr(node: Node, key: str) -> Node:
-    return replace(node, attrs=tuple((k, v) for k, v in node.attrs if k != key))
+    return node._replace(attrs=tuple((k, v) for k, v in node.attrs if k != key))

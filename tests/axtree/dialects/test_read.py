@@ -60,7 +60,7 @@ def test_a_name_that_changes_is_written_in_the_dialect(dialect):
     at = next(i for i, n in enumerate(document.nodes) if n.name)
     nodes = (
         *document.nodes[:at],
-        replace(document.nodes[at], name="New"),
+        document.nodes[at]._replace(name="New"),
         *document.nodes[at + 1 :],
     )
     again = parse_document(render_document(replace(document, nodes=nodes)))

@@ -13,7 +13,7 @@ from dynaweb.errors import TreeError
 
 _KEY = re.compile(
     r"(?P<role>/?[A-Za-z][A-Za-z0-9_-]*)"
-    r"(?P<name> \"(?:[^\"\\]|\\.)*\"| /(?:[^/\\]|\\.)*/)?"
+    r"(?P<name> \"[^\"\\]*(?:\\.[^\"\\]*)*\"| /[^/\\]*(?:\\.[^/\\]*)*/)?"
     r"(?P<attrs>(?: \[[A-Za-z][A-Za-z0-9_-]*(?:=[^\[\]]*)?\])*)",
     re.DOTALL,
 )
@@ -42,31 +42,37 @@ def read_aria(text: str) -> Reading:
     rest = text[quoted.end() :] if quoted is not None else key[found.end() :]
     cut = "cut inside an attribute" if rest.startswith(" [") and "]" not in rest else ""
     inline = None if cut else _inline(rest)
-    role = found.group("role")
+    role, token, marks = found.groups()
     if _is_content(role):
         return _content(role, found, inline), ""
-    name = read_name(found.group("name")[1:]) if found.group("name") is not None else None
-    bid, attrs, odd = _attrs(found.group("attrs"))
+    name = None if token is None else read_name(token[1:])
+    bid, attrs, odd = _attrs(marks) if marks else (None, [], "")
     if inline is not None:
         attrs.append((_inline_key(role), inline))
     return Node(0, bid, role, name, tuple(attrs)), cut or odd
 
 
-def write_aria(node: Node, opens: bool) -> str:
-    """The line as Playwright writes it."""
+def write_aria(node: Node) -> str:
+    """The line as Playwright writes it, where no elements stand below it."""
     if _is_content(node.role):
         return f"- {node.role}: {write_value(node.name or '')}"
     inline_key = _inline_key(node.role)
-    marks = [(k, v) for k, v in node.attrs if k != inline_key]
-    before = [_attr(k, v) for k, v in marks if k not in _AFTER_REF]
-    ref = [f"[ref={node.bid}]"] if node.bid is not None else []
-    after = [_attr(k, v) for k, v in marks if k in _AFTER_REF]
-    name = [write_name(node.name)] if node.name is not None else []
-    key = write_key(" ".join([node.role, *name, *before, *ref, *after]))
+    key = node.role if node.name is None else f"{node.role} {write_name(node.name)}"
+    after = ""
+    for k, value in node.attrs:
+        if k in _AFTER_REF:
+            after += _attr(k, value)
+        elif k != inline_key:
+            key += _attr(k, value)
+    ref = "" if node.bid is None else f" [ref={node.bid}]"
+    key = write_key(f"{key}{ref}{after}")
     text = node.attr(inline_key)
-    if text is not None:
-        return f"- {key}: {write_value(str(text))}"
-    return f"- {key}:" if opens else f"- {key}"
+    return f"- {key}" if text is None else f"- {key}: {write_value(str(text))}"
+
+
+def mark_aria(node: Node) -> str:
+    """The colon behind an element with others below it, where no text of its own brings one."""
+    return "" if _is_content(node.role) or node.attr(_inline_key(node.role)) is not None else ":"
 
 
 def _is_content(role: str) -> bool:
@@ -108,4 +114,4 @@ def _attrs(text: str) -> tuple[str | None, list[tuple[str, AttrValue]], str]:
 
 
 def _attr(key: str, value: AttrValue) -> str:
-    return f"[{key}]" if value is None else f"[{key}={value}]"
+    return f" [{key}]" if value is None else f" [{key}={value}]"

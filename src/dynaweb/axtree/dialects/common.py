@@ -4,8 +4,6 @@ What changes: Playwright's text lines become `StaticText`, an element's own text
 `/url` an attribute of its link. Lines that are no element stay as they are. Ids are kept.
 """
 
-from dataclasses import replace
-
 from dynaweb.axtree.dialects.aria import TEXT
 from dynaweb.axtree.dialects.document import Document
 from dynaweb.axtree.tree import KEY, Attrs, AttrValue, Node, Tree
@@ -27,7 +25,7 @@ def common_tree(document: Document) -> Tree:
             if above:
                 owner = nodes[above[-1]]
                 attrs = _once((*owner.attrs, (node.role[1:], node.name)))
-                nodes[above[-1]] = replace(owner, attrs=attrs)
+                nodes[above[-1]] = owner._replace(attrs=attrs)
             continue
         text = node.attr(TEXT)
         if node.role:
@@ -46,7 +44,7 @@ def _plain(node: Node) -> Node:
         return Node(len(line) - len(body), None, "", body)
     role = _STATIC if node.role == TEXT else node.role
     attrs = _once(tuple((k, v) for k, v in node.attrs if k != TEXT))
-    return replace(node, role=role, attrs=attrs)
+    return node._replace(role=role, attrs=attrs)
 
 
 def _once(attrs: Attrs) -> Attrs:

@@ -17,17 +17,22 @@ Reading: TypeAlias = tuple[Node, str]
 class Grammar:
     """One dialect's elements.
 
-    `write(read(text)[0], opens) == text` for every text that the dialect's own tool writes.
+    `write(read(text)[0]) == text` for every text that the dialect's own tool writes, its mark aside.
     """
 
     read: Callable[[str], Reading]
     """Text of one element without its indent. Raises TreeError with the reason alone."""
-    write: Callable[[Node, bool], str]
-    """The text, without its indent; the flag says whether elements stand below it."""
+    write: Callable[[Node], str]
+    """The text, without its indent, where no elements stand below it."""
     begins: Callable[[str], bool] | None = None
     """Whether an indented line begins an element; None when every line does."""
-    marks_parents: bool = False
-    """Whether an element with others below it is spelt in another way."""
+    mark: Callable[[Node], str] | None = None
+    """What follows the text where elements stand below it; None when nothing ever does."""
+
+    def spell(self, node: Node, *, opens: bool) -> str:
+        """The text; `opens` says whether elements stand below it."""
+        spelt = self.write(node)
+        return spelt + self.mark(node) if opens and self.mark is not None else spelt
 
 
 class Placed(NamedTuple):
@@ -41,6 +46,8 @@ class Placed(NamedTuple):
     """Whether the dialect spells it so where no elements stand below it."""
     is_parent: bool
     """Whether the dialect spells it so where elements stand below it."""
+    is_plain: bool
+    """Whether nothing is odd about it, whatever stands below."""
 
 
 class Reader:
@@ -59,12 +66,14 @@ class Reader:
         try:
             node, reason = grammar.read(text)
         except TreeError as error:
-            return Placed(Node(0, None, "", text), str(error), False, False)
-        is_leaf = grammar.write(node, False) == text
-        is_parent = grammar.write(node, True) == text if grammar.marks_parents else is_leaf
+            return Placed(Node(0, None, "", text), str(error), False, False, False)
+        spelt = grammar.write(node)
+        is_leaf = spelt == text
+        is_parent = is_leaf if grammar.mark is None else spelt + grammar.mark(node) == text
         if depth:
-            node = Node(depth, node.bid, node.role, node.name, node.attrs)
-        return Placed(node, reason, is_leaf, is_parent)
+            _, bid, role, name, attrs = node
+            node = Node(depth, bid, role, name, attrs)
+        return Placed(node, reason, is_leaf, is_parent, is_leaf and is_parent and not reason)
 
 
 def value_of(token: str) -> AttrValue:

@@ -81,14 +81,20 @@ def split_pieces(
         return
     held: list[str] = []
     held_at, held_lead = first_line, ""
+    exact: dict[str, bool] = {}
     for number, line in enumerate(body.split(layout.separator), start=first_line):
-        lead = _lead(line)
-        if held and not _begins(line, lead, layout, begins):
+        text = line.lstrip(" \t")
+        lead = line[: len(line) - len(text)]
+        if lead not in exact:
+            exact[lead] = depth_of(lead, layout)[1]
+        # in the dialects whose names hold raw line breaks: exactly indented, and shaped like an element
+        is_new = exact[lead] and (lead != "" or line.startswith("[")) and begins(text)
+        if held and not is_new:
             held.append(line)
             continue
         if held:
             yield Piece(held_at, held_lead, layout.separator.join(held))
-        held, held_at, held_lead = [line[len(lead) :]], number, lead
+        held, held_at, held_lead = [text], number, lead
     yield Piece(held_at, held_lead, layout.separator.join(held))
 
 
@@ -100,13 +106,6 @@ def depth_of(indent: str, layout: Layout) -> tuple[int, bool]:
     else:
         depth = inner.count("\t") + inner.count(" ") // len(layout.indent)
     return depth, layout.margin + layout.indent * depth == indent
-
-
-def _begins(line: str, lead: str, layout: Layout, begins: Callable[[str], bool]) -> bool:
-    """In the dialects whose names hold raw line breaks: exactly indented, and shaped like an element."""
-    if not begins(line[len(lead) :]):
-        return False
-    return depth_of(lead, layout)[1] and (lead != "" or line.startswith("["))
 
 
 def _lead(line: str) -> str:

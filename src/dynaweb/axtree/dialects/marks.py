@@ -43,7 +43,7 @@ def read_mark(text: str) -> Reading:
     return Node(0, bid or None, role, name, tuple(attrs)), ""
 
 
-def write_mark(node: Node, _opens: bool) -> str:
+def write_mark(node: Node) -> str:
     """The element as VisualWebArena writes it."""
     attrs = "".join(f", {key}: {value}" for key, value in node.attrs)
     return f"[{node.bid or ''}] [{node.role}] [{node.name or ''}{attrs}]"
@@ -69,7 +69,7 @@ def read_label(text: str) -> Reading:
     return Node(0, bid, tag or ANY_TAG, name, attrs), ""
 
 
-def write_label(node: Node, _opens: bool) -> str:
+def write_label(node: Node) -> str:
     """The element as WebVoyager writes it."""
     tag = "" if node.role == ANY_TAG else f"<{node.role}> "
     texts = _NEXT.join([node.name or "", *(str(value) for _, value in node.attrs)])

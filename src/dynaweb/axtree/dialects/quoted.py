@@ -5,7 +5,6 @@ Names and text values are spelt by Python's `repr`; the coordinates that Browser
 """
 
 import re
-from functools import lru_cache
 
 from dynaweb.axtree.dialects.grammar import Reading, stretches, value_of
 from dynaweb.axtree.dialects.roles import ROLES
@@ -15,10 +14,8 @@ from dynaweb.axtree.tree import (
     Attrs,
     AttrValue,
     Node,
-    parse_attrs,
+    attrs_of,
     parse_value,
-    quote,
-    render_attr,
     unquote,
 )
 from dynaweb.errors import DeltaError, TreeError
@@ -43,7 +40,7 @@ def read_browsergym(text: str) -> Reading:
             value, at = _value_token(text, at + len(_VALUE))
             attrs = (("value", value),)
         if at < len(text):
-            attrs += _known_attrs(text[at:])
+            attrs += attrs_of(text[at:])
     except DeltaError as error:
         rest = _loose_attrs(text, at)
         if rest is None:
@@ -86,38 +83,37 @@ def no_head(text: str) -> str:
     return "cut after the id" if cut else "no id and role at its start"
 
 
-def write_browsergym(node: Node, _opens: bool) -> str:
+def write_browsergym(node: Node) -> str:
     """The element as BrowserGym writes it."""
     return _write(node, " ")
 
 
-def write_dynaweb(node: Node, _opens: bool) -> str:
+def write_dynaweb(node: Node) -> str:
     """The element as this project writes it."""
     return _write(node, ", ")
 
 
 def _write(node: Node, before_value: str) -> str:
-    parts = [write_start(node)]
-    for i, (key, value) in enumerate(node.attrs):
-        parts.append(before_value if i == 0 and key == "value" and value is not None else ", ")
-        parts.append(_attr(key, value))
-    return "".join(parts)
+    start = write_start(node)
+    if not node.attrs:
+        return start
+    attrs = "".join([_attr(key, value) for key, value in node.attrs])
+    key, value = node.attrs[0]
+    if key == "value" and value is not None:
+        return f"{start}{before_value}{attrs[2:]}"
+    return start + attrs
 
 
 def write_start(node: Node) -> str:
     """Bid, role and quoted name."""
-    bid = f"[{node.bid}] " if node.bid is not None else ""
-    return f"{bid}{node.role}" if node.name is None else f"{bid}{node.role} {quote(node.name)}"
+    said = node.role if node.name is None else f"{node.role} {node.name!r}"
+    return said if node.bid is None else f"[{node.bid}] {said}"
 
 
 def _attr(key: str, value: AttrValue) -> str:
-    return f'{key}="{value}"' if key in _COORDINATES else render_attr(key, value)
-
-
-@lru_cache(maxsize=4_096)
-def _known_attrs(text: str) -> Attrs:
-    """Few different ends stand on many lines: `, clickable, visible`."""
-    return parse_attrs(text, 0)
+    if key in _COORDINATES:
+        return f', {key}="{value}"'
+    return f", {key}" if value is None else f", {key}={value!r}"
 
 
 def _value_token(text: str, at: int) -> tuple[AttrValue, int]:

@@ -10,9 +10,9 @@ is dropped, nothing is guessed in silence. `parse_document` refuses a text with 
 Time is linear in the text, whatever stands in it; depth is a number, so deep nesting costs nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from dynaweb.axtree.dialects.aria import read_aria, write_aria
+from dynaweb.axtree.dialects.aria import mark_aria, read_aria, write_aria
 from dynaweb.axtree.dialects.detect import detect_dialect
 from dynaweb.axtree.dialects.document import (
     Dialect,
@@ -46,7 +46,7 @@ from dynaweb.errors import TreeError
 
 _BROWSERGYM = Grammar(read=read_browsergym, write=write_browsergym)
 _WEBARENA = Grammar(read=read_webarena, write=write_webarena)
-_ARIA = Grammar(read=read_aria, write=write_aria, marks_parents=True)
+_ARIA = Grammar(read=read_aria, write=write_aria, mark=mark_aria)
 
 GRAMMARS = {
     Dialect.BROWSERGYM: _BROWSERGYM,
@@ -82,8 +82,7 @@ def read_document(text: str, dialect: Dialect | None = None) -> Document:
     body = body.removesuffix(layout.ending) if layout.ending else body
     first_line = header_text.count("\n") + 1
     page = _Page(layout, known)
-    for piece in split_pieces(body, layout, first_line, grammar.begins) if body else ():
-        page.add(piece)
+    page.add(split_pieces(body, layout, first_line, grammar.begins) if body else ())
     written, oddities = page.judge()
     return Document(
         dialect=known,
@@ -116,14 +115,14 @@ def render_document(document: Document) -> str:
     """The text of a tree in its own dialect."""
     kept = dict(document.written)
     layout = document.layout
-    write = GRAMMARS[document.dialect].write
+    grammar = GRAMMARS[document.dialect]
     texts: list[str] = []
     for at, node in enumerate(document.nodes):
         own = kept.get(at)
         if own is not None and own.node == node:
             texts.append(own.text)
         elif node.role:
-            spelt = write(node, _opens(document.nodes, at))
+            spelt = grammar.spell(node, opens=_opens(document.nodes, at))
             texts.append(f"{layout.margin}{layout.indent * node.depth}{spelt}")
         else:
             texts.append(node.name or "")
@@ -135,32 +134,34 @@ class _Page:
 
     def __init__(self, layout: Layout, dialect: Dialect) -> None:
         self._layout = layout
-        self._write = GRAMMARS[dialect].write
+        self._grammar = GRAMMARS[dialect]
         self._place = _READERS[dialect].place
         self._depths: dict[str, tuple[int, bool]] = {}
         self.nodes: list[Node] = []
         self.lines: list[int] = []
         self._doubtful: list[tuple[int, Piece, Placed]] = []
 
-    def add(self, piece: Piece) -> None:
-        """Read one piece; keep it in mind if it may be odd."""
-        line, indent, text = piece
-        if indent not in self._depths:
-            self._depths[indent] = depth_of(indent, self._layout)
-        depth, is_exact = self._depths[indent]
-        placed = self._place(text, depth)
-        node, reason, is_leaf, is_parent = placed
-        if not (is_leaf and is_parent and is_exact) or reason:
-            self._doubtful.append((len(self.nodes), piece, placed))
-            node = node if node.role else Node(0, None, "", indent + text)
-        self.nodes.append(node)
-        self.lines.append(line)
+    def add(self, pieces: Iterable[Piece]) -> None:
+        """Read pieces; those that may be odd are kept in mind."""
+        depths, nodes = self._depths, self.nodes
+        for piece in pieces:
+            line, indent, text = piece
+            found = depths.get(indent)
+            if found is None:
+                found = depths[indent] = depth_of(indent, self._layout)
+            placed = self._place(text, found[0])
+            node = placed.node
+            if not (placed.is_plain and found[1]):
+                self._doubtful.append((len(nodes), piece, placed))
+                node = node if node.role else Node(0, None, "", indent + text)
+            nodes.append(node)
+            self.lines.append(line)
 
     def judge(self) -> tuple[list[tuple[int, Written]], list[Oddity]]:
         """The spelling of the nodes that the dialect would spell otherwise, and what is odd."""
         written: list[tuple[int, Written]] = []
         oddities: list[Oddity] = []
-        for at, piece, (node, reason, is_leaf, is_parent) in self._doubtful:
+        for at, piece, (node, reason, is_leaf, is_parent, _) in self._doubtful:
             if not node.role:
                 oddities.append(_oddity(piece, OddKind.UNPLACED, reason))
                 continue
@@ -175,7 +176,7 @@ class _Page:
         return written, oddities
 
     def _reason(self, node: Node, piece: Piece, opens: bool) -> str:
-        spelt = self._write(node, opens)
+        spelt = self._grammar.spell(node, opens=opens)
         if spelt == piece.text:
             return "its indent is no whole number of levels"
         return f"the dialect spells it {spelt[:80]!r}"

@@ -28,6 +28,7 @@ _TYPED_KEYS = (
 )
 _KEYS = "|".join(_BARE_KEYS + _QUOTED_KEYS + _TYPED_KEYS)
 _ATTR = re.compile(rf", (?:({_KEYS})=|({'|'.join(_TYPED_KEYS)})(?=, |\Z))")
+_BEGINS = re.compile(rf"{HEAD.pattern}(?=[ ,]|\Z)")
 _RAW = frozenset(_BARE_KEYS)
 _AUTOCOMPLETE = frozenset({"inline", "list", "both", "none"})
 """Accessibility values, quoted; a bare one is the HTML attribute's."""
@@ -49,16 +50,19 @@ def read_unquoted(text: str) -> Reading:
         raise TreeError(f"a role ends at {text[at : at + 20]!r}")
     if role in _TEXT_ROLES:
         return Node(0, bid, role, text[at + 1 :] if at < len(text) else None), ""
-    found = list(_ATTR.finditer(text, at))
+    found = list(_ATTR.finditer(text, at)) if ", " in text else []
     name, attrs = _name_and_value(text[at : found[0].start() if found else len(text)])
-    attrs += tuple(
-        (f.group(1), _token(f.group(1), token)) if f.group(1) else (f.group(2), None)
-        for f, token in stretches(found, text)
-    )
+    if found:
+        attrs += tuple(
+            [
+                (f.group(1), _token(f.group(1), token)) if f.group(1) else (f.group(2), None)
+                for f, token in stretches(found, text)
+            ]
+        )
     return Node(0, bid, role, name, attrs), ""
 
 
-def write_unquoted(node: Node, _opens: bool) -> str:
+def write_unquoted(node: Node) -> str:
     """The element as Silverstream writes it."""
     parts = [f"[{node.bid}] " if node.bid is not None else "", node.role]
     parts += [] if node.name is None else [" ", node.name]
@@ -70,10 +74,8 @@ def write_unquoted(node: Node, _opens: bool) -> str:
 
 def begins_unquoted(line: str) -> bool:
     """Whether an indented line begins an element; any other goes on with the name before it."""
-    head = HEAD.match(line)
-    if head is None or line[head.end() : head.end() + 1] not in ("", " ", ","):
-        return False
-    return head.group("bid") is not None or head.group("role") in ROLES
+    head = _BEGINS.match(line)
+    return head is not None and (head.group("bid") is not None or head.group("role") in ROLES)
 
 
 def _name_and_value(text: str) -> tuple[str | None, Attrs]:

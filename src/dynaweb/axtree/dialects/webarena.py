@@ -4,10 +4,11 @@ Values are not quoted and may hold blanks: a value ends where the next ` key: ` 
 """
 
 import re
+from functools import lru_cache
 
 from dynaweb.axtree.dialects.grammar import Reading, stretches, value_of
 from dynaweb.axtree.dialects.quoted import read_start, write_start
-from dynaweb.axtree.tree import Attrs, Node
+from dynaweb.axtree.tree import MAX_KNOWN_CHARS, Attrs, Node
 from dynaweb.errors import TreeError
 
 _KEY = re.compile(r" ([A-Za-z]+): ")
@@ -22,18 +23,25 @@ def read_webarena(text: str) -> Reading:
     bid, role, name, at, odd = read_start(text)
     if name is None and at < len(text) and _KEY.match(text, at) is None:
         raise TreeError(f"expected a quoted name after {role!r}")
-    return Node(0, bid, role, name, _attrs(text, at)), odd
+    attrs: Attrs = ()
+    if at < len(text):
+        rest = text[at:]
+        attrs = _known_attrs(rest) if len(rest) <= MAX_KNOWN_CHARS else _attrs(rest)
+    return Node(0, bid, role, name, attrs), odd
 
 
-def write_webarena(node: Node, _opens: bool) -> str:
+def write_webarena(node: Node) -> str:
     """The element as WebArena writes it."""
-    return write_start(node) + "".join(
-        f" {key}: {True if value is None else value}" for key, value in node.attrs
-    )
+    attrs = [f" {key}: {True if value is None else value}" for key, value in node.attrs]
+    return write_start(node) + "".join(attrs)
 
 
-def _attrs(text: str, at: int) -> Attrs:
-    keys = list(_KEY.finditer(text, at))
-    if at < len(text) and (not keys or keys[0].start() != at):
-        raise TreeError(f"cannot read {text[at : at + 40]!r}: expected ` key: value`")
-    return tuple((key.group(1), value_of(token)) for key, token in stretches(keys, text))
+def _attrs(text: str) -> Attrs:
+    keys = list(_KEY.finditer(text))
+    if not keys or keys[0].start() != 0:
+        raise TreeError(f"cannot read {text[:40]!r}: expected ` key: value`")
+    return tuple([(key.group(1), value_of(token)) for key, token in stretches(keys, text)])
+
+
+_known_attrs = lru_cache(maxsize=4_096)(_attrs)
+"""Few different ends stand on many lines: ` required: False`."""

@@ -13,6 +13,8 @@ _CONTROL = r"\x00-\x1f\x7f-\x9f"
 _NEEDS_QUOTES = re.compile(
     rf"^[\s&*\],?!>|@\"'#%\[-]|\s\Z|[{_CONTROL}{{}}`]|:(?:\s|\Z)|\s#", re.ASCII
 )
+_SAFE = re.compile(r"[A-Za-z/](?:[A-Za-z0-9_ \"\[\]=,./()$'+-]*[A-Za-z0-9\"\]])?")
+"""Most keys: nothing in them that `_NEEDS_QUOTES` looks for."""
 _NUMBER = re.compile(
     r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?Infinity|0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+"
 )
@@ -62,6 +64,8 @@ def write_name(name: str) -> str:
     """An accessible name as JSON, as JavaScript writes it; `/patterns/` stand bare."""
     if len(name) > 1 and name.startswith("/") and name.endswith("/"):
         return name
+    if name.isprintable() and '"' not in name and "\\" not in name:
+        return f'"{name}"'
     spelt = json.dumps(name, ensure_ascii=False)
     return _SURROGATE.sub(lambda c: f"\\u{ord(c.group()):04x}", spelt)
 
@@ -74,6 +78,8 @@ def read_name(token: str) -> str:
     """
     if token.startswith("/"):
         return token
+    if "\\" not in token:
+        return token[1:-1]
     try:
         return str(json.loads(token, strict=False))
     except json.JSONDecodeError as error:
@@ -83,7 +89,7 @@ def read_name(token: str) -> str:
 def _needs_quotes(text: str) -> bool:
     return (
         not text
-        or _NEEDS_QUOTES.search(text) is not None
+        or (_SAFE.fullmatch(text) is None and _NEEDS_QUOTES.search(text) is not None)
         or text.lower() in _WORDS
         or text[0].isspace()
         or text[-1].isspace()
