@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from dynaweb.axtree.align import increasing
 from dynaweb.axtree.match import match
+from dynaweb.axtree.place import Places
 from dynaweb.axtree.tree import Node, Tree, render_node
 
 
@@ -38,7 +39,7 @@ class DiffLine(NamedTuple):
 
 def line_diff(old: Tree, new: Tree) -> list[DiffLine]:
     """Every line of the new page in order, and between them those of the old one that are not there any more."""
-    pairs = match(old, new)
+    pairs = match(Places(old), Places(new))
     both = [(i, j) for i, j in enumerate(pairs) if j is not None]
     kept = {both[k][1]: both[k][0] for k in increasing([j for _, j in both])}
     origin = {j: i for i, j in both}
