@@ -5,7 +5,7 @@ from dynaweb.axtree.diff import diff
 from dynaweb.axtree.measure import delta_costs, delta_f1
 from dynaweb.axtree.text import parse_delta
 from dynaweb.records.action import Click, Fill
-from dynaweb.records.delta import Delta, DeltaKind
+from dynaweb.records.delta import Delta, DeltaKind, Updated
 from dynaweb.records.observation import Observation
 
 TREE = "RootWebArea 'T'\n\t[13] checkbox 'One', checked='false'\n\t[14] textbox 'Name'\n\t[15] dialog 'Sure?'\n\t\t[16] button 'Ok'"
@@ -59,6 +59,8 @@ def test_a_change_reads_as_english():
 
 def test_nothing_and_the_end_read_as_english():
     before = Observation(url="u", title="T", tree=TREE)
+    locked = Delta(kind=DeltaKind.LOCAL, updated=(Updated(ref="14", set=(("disabled", None),)),))
+    assert describe_delta(before, Click("13"), locked) == "[14] textbox 'Name' is now disabled."
     assert describe_delta(before, Click("13"), Delta(kind=DeltaKind.NONE)) == "Nothing changed."
     assert (
         describe_delta(before, Click("13"), Delta(kind=DeltaKind.TERMINAL)) == "The episode ended."

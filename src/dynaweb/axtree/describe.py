@@ -86,7 +86,9 @@ class _Told:
         if isinstance(u, Rewritten):
             return f"{self._element(u.ref)} became {self._content(u.content)}."
         parts = [] if u.name is None else [f"now says {_cut(self._words.unfold(u.name))}"]
-        parts += [f"has {_attr(k, self._value(v))}" for k, v in u.set]
+        parts += [
+            f"is now {k}" if v is None else f"has {_attr(k, self._value(v))}" for k, v in u.set
+        ]
         parts += [
             f"is no longer {k}" if k in ("disabled", "focused") else f"lost its {k}"
             for k in u.unset
