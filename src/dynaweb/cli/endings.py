@@ -32,6 +32,8 @@ EXTRAS = {
     "scipy": "study",
     "pyarrow": "data",
     "selectolax": "data",
+    "apted": "bench",
+    "zss": "bench",
 }
 """Package -> the extra of dynaweb that brings it."""
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dynaweb.cli import converting, endings, exchange, inspecting
+from dynaweb.cli import benching, converting, endings, exchange, inspecting
 from dynaweb.errors import UserError
 
 app = typer.Typer(
@@ -221,6 +221,7 @@ def version() -> None:
         ) from None
 
 
+app.add_typer(benching.bench_app, name="bench")
 app.command("inspect")(inspecting.inspect_command)
 app.command("convert")(converting.convert_command)
 app.command("import")(exchange.import_command)
