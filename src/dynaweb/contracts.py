@@ -117,6 +117,9 @@ class Imagine:
     history: tuple[Observation, ...]
     """Pages so far, the present one last; at least one."""
     action: Action
+    done: tuple[Action | None, ...] = ()
+    """What was done on the pages before the present one, in order; None where a reply held no action. Empty when
+    it is not known, else one entry for each of them."""
     goal: str | None = None
     """Hidden by default: a model that knows the goal tends to grant it."""
     seed: int = 0

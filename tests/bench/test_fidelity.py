@@ -8,16 +8,19 @@ import pytest
 from tests.conformance.toy import TASKS, TableWorldModel, table_of
 from tests.world.toys import expert, wanderer
 
-from dynaweb.bench.determined import TaskStrings, is_determined, learn_task_strings, new_strings
+from dynaweb.bench.determined import Tasks, is_determined, learn_tasks, new_strings
 from dynaweb.bench.fidelity import Compared, Regime, compare, fidelity
 from dynaweb.bench.results import FidelityReport, Share
 from dynaweb.contracts import Imagine, Prediction, PredictionStatus
+from dynaweb.records.action import Action, Click
 from dynaweb.records.delta import Content, Delta, DeltaKind, New, Placed, Updated
-from dynaweb.records.trajectory import Trajectory
+from dynaweb.records.observation import Observation
+from dynaweb.records.trajectory import Outcome, Reason, Trajectory
+from dynaweb.world.examples import change_after_rules
 from dynaweb.world.rules import apply_rules
 from dynaweb.world.steps import known_steps
 
-NOTHING = TaskStrings(frozenset())
+NOTHING = Tasks(frozenset())
 
 
 class Truth:
@@ -147,19 +150,58 @@ def test_a_change_is_determined_by_page_action_goal_or_task() -> None:
         assert is_determined(known, change(text), NOTHING), text
     assert not is_determined(known, change("Subm"), NOTHING)
     assert not is_determined(known, change("Zanzibar"), NOTHING)
-    assert is_determined(
-        known, change("Zanzibar"), TaskStrings(frozenset({("toy-write", "Zanzibar")}))
-    )
-    assert not is_determined(
-        known, change("Zanzibar"), TaskStrings(frozenset({("other", "Zanzibar")}))
-    )
+    assert is_determined(known, change("Zanzibar"), Tasks(frozenset({("toy-write", "Zanzibar")})))
+    assert not is_determined(known, change("Zanzibar"), Tasks(frozenset({("other", "Zanzibar")})))
 
 
 def test_strings_of_a_task_need_three_seeds() -> None:
     def strings(seeds: range) -> set[str]:
-        learnt = learn_task_strings([expert("toy-open", s) for s in seeds])
-        return {text for task, text in learnt.known if task == "toy-open"}
+        learnt = learn_tasks([expert("toy-open", s) for s in seeds], [])
+        return {text for task, text in learnt.strings if task == "toy-open"}
 
     assert "Done" in strings(range(3))
     assert "Done" not in strings(range(2))
-    assert "Done" not in {t for _, t in learn_task_strings([expert("toy-open", 0)] * 9).known}
+    assert "Done" not in {t for _, t in learn_tasks([expert("toy-open", 0)] * 9, []).strings}
+
+
+LIST = Observation(
+    url="http://127.0.0.1/",
+    title="List",
+    tree="RootWebArea 'List'\n\t[1] listbox ''\n\t\t[2] option 'Ann'\n\t\t[3] option 'Bob'\n\t[4] button 'Go'",
+)
+
+
+def _tried(action: Action, then: str, seed: int) -> Trajectory:
+    """One action on the list, and the page that came."""
+    whole = expert("toy-open", seed)
+    step = replace(whole.steps[0], observation=LIST, action=action)
+    return replace(
+        whole,
+        trajectory_id=f"list/{seed}/{then}",
+        steps=(step,),
+        final=replace(LIST, tree=LIST.tree.replace("button 'Go'", f"button '{then}'")),
+        reason=Reason.OUT_OF_STEPS,
+        outcome=Outcome.FAILURE,
+    )
+
+
+def test_what_came_differently_at_another_time_is_chance() -> None:
+    often = [_tried(Click("4"), "Stop", s) for s in range(3)]
+    same = learn_tasks(often, [_tried(Click("4"), "Stop", 9)])
+    other = learn_tasks(often, [_tried(Click("4"), "Wait", 9)])
+    known = next(known_steps(often[0]))
+    truth = change_after_rules(apply_rules(known.history, known.action), known)
+    assert is_determined(known, truth, same)
+    assert not is_determined(known, truth, other)
+    # Another action on the same page is another question.
+    assert is_determined(known, truth, learn_tasks(often, [_tried(Click("2"), "Wait", 9)]))
+
+
+def test_which_element_lies_under_the_middle_of_its_list_is_geometry() -> None:
+    inside = Delta(kind=DeltaKind.LOCAL, updated=(Updated(ref="3", set=(("selected", "true"),)),))
+    listed = next(known_steps(_tried(Click("1"), "Go", 0)))
+    chosen = next(known_steps(_tried(Click("3"), "Go", 0)))
+    assert not is_determined(listed, inside, NOTHING)
+    assert is_determined(chosen, inside, NOTHING)
+    beside = replace(inside, updated=(*inside.updated, Updated(ref="4", name="Go")))
+    assert is_determined(listed, beside, NOTHING)

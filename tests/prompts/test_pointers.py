@@ -37,7 +37,7 @@ def sign(i: int) -> str:
 
 def test_a_name_has_one_sign_in_goal_page_and_reply():
     pointed = KNOWN.point(PROMPT)
-    assert pointed.names == ("Botswana", "Chad")
+    assert pointed.names == ("Botswana", "Submit", "Chad")
     assert f"Select {sign(0)} from the list" in pointed.text
     assert f"[3] option '{sign(0)}'" in pointed.text
     assert pointed.say("select_option('1', 'Botswana')") == f"select_option('1', '{sign(0)}')"
@@ -76,3 +76,25 @@ def test_a_lexicon_is_stored(tmp_path):
     KNOWN.save(tmp_path)
     assert Lexicon.load(tmp_path) == KNOWN
     assert Lexicon.load(tmp_path / "none") == EVERY_WORD
+
+
+def test_a_known_word_that_goal_and_page_share_is_a_name_there():
+    pointed = KNOWN.point(PROMPT)
+    assert f"and click {sign(1)}." in pointed.text and f"button '{sign(1)}'" in pointed.text
+    # Not in a prompt without a goal, nor what only the title of the page repeats.
+    assert "Submit" in KNOWN.point(PROMPT[PROMPT.index("<page>") :]).text
+    assert "Choose List Task" in KNOWN.point(PROMPT.replace("Select", "Choose")).text
+
+
+def test_shared_numbers_are_names_and_words_like_the_are_not():
+    prompt = "<goal> Click the Tab #3.\n<page>\nRootWebArea ''\n\t[3] tab 'the Tab #3'\n\t[4] tab '#2'\n<act> "
+    pointed = KNOWN.point(prompt)
+    assert pointed.names == ("3",)
+    assert f"[3] tab 'the Tab #{sign(0)}'" in pointed.text and "'#2'" in pointed.text
+    assert pointed.say("fill('3', '3')") == f"fill('3', '{sign(0)}')"
+
+
+def test_only_the_lines_of_the_page_count_as_the_page():
+    prompt = "<goal> Enter zero\n<page>\nRootWebArea ''\n\t[1] textbox ''\n<did> fill('1', 'zero')\n<act> "
+    known = Lexicon(frozenset(["zero", "enter"]))
+    assert known.point(prompt).names == ()

@@ -5,7 +5,6 @@ from tests.conformance.toy import NOTES_TAB, TASKS
 from tests.world.toys import expert, walk, wanderer
 
 from dynaweb.axtree.apply import apply
-from dynaweb.axtree.label import label_action
 from dynaweb.axtree.text import parse_delta
 from dynaweb.errors import UserError
 from dynaweb.records.action import Click, Fill
@@ -40,8 +39,8 @@ def test_what_is_learnt_applied_after_the_rules_gives_the_real_page(
     for t in attempts:
         for known in known_steps(t):
             ruled = apply_rules(known.history, known.action)
-            did = label_action(known.action, known.history[-1])
-            said = [e.completion for e in made if e.prompt == world_prompt(ruled, did, None)]
+            prompt = world_prompt(ruled, known.asked, show_goal=False, past_actions=0)
+            said = [e.completion for e in made if e.prompt == prompt]
             assert said or ruled.settled
             if ruled.settled or known.terminal:
                 continue
@@ -98,3 +97,33 @@ def test_bad_settings_are_refused() -> None:
         ExamplesConfig(cap=0)
     with pytest.raises(UserError, match="plain_cap 0"):
         ExamplesConfig(plain_cap=0)
+
+
+def test_past_actions_stand_before_the_page_latest_last() -> None:
+    t = walk("toy-check", 0, (Click("3"), Fill("5", "blue"), Click(NOTES_TAB)))
+    made = world_examples([t], ExamplesConfig(past_actions=1), seed=0).examples
+    before = [e.prompt.partition("<page>")[0] for e in made]
+    assert before[0] == ""
+    assert before[1].startswith("<did> click('3')") and before[1].count("<did>") == 1
+    assert before[2].startswith("<did> fill('5', 'blue')") and before[2].count("<did>") == 1
+
+
+def test_what_is_seen_often_and_what_is_rare_is_shown_more() -> None:
+    attempts = [walk("toy-check", s, (Click("3"), Click(NOTES_TAB))) for s in range(5)]
+    once = world_examples(attempts, ExamplesConfig(), seed=0).examples
+    assert {e.shown for e in once} == {1}
+    changes = [e for e in once if e.kind is DeltaKind.LOCAL]
+    seen = world_examples(attempts, ExamplesConfig(most_shown=3), seed=0).examples
+    assert [e.shown for e in seen] == [min(e.count, 3) for e in once]
+    rare = world_examples(attempts, ExamplesConfig(most_shown=50, rare=40), seed=0).examples
+    assert (
+        40
+        <= sum(e.shown for e in rare if e.kind is DeltaKind.LOCAL)
+        < 40 + sum(e.count for e in changes)
+    )
+
+
+@pytest.mark.parametrize("wrong", [{"most_shown": 0}, {"rare": -1}, {"past_actions": 9}])
+def test_impossible_settings_of_showing_are_refused(wrong: dict[str, int]) -> None:
+    with pytest.raises(UserError, match=next(iter(wrong))):
+        ExamplesConfig(**wrong)

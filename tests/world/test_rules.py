@@ -214,3 +214,22 @@ def test_a_list_of_several_choices_marks_just_those() -> None:
         "[3] option 'B', selected='true'",
         "[4] option 'C', selected='true'",
     ]
+
+
+def test_a_click_on_an_option_of_an_open_list_chooses_it_alone() -> None:
+    tree = "\n".join(
+        (
+            "RootWebArea 'L'",
+            "\t[1] listbox '', multiselectable",
+            "\t\t[2] option 'A', selected='true'",
+            "\t\t[3] option 'B'",
+            "\t[5] combobox '', value='D'",
+            "\t\t[6] option 'D', selected='true'",
+            "\t\t[7] option 'E', selected='false'",
+        )
+    )
+    shown = replace(PAGE, tree=tree)
+    page = apply_rules([shown], Click("3")).page
+    assert [line(page, b) for b in "23"] == ["[2] option 'A'", "[3] option 'B', selected='true'"]
+    assert page.focused == "1"
+    assert apply_rules([shown], Click("7")).page.tree == tree

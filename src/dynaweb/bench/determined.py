@@ -1,10 +1,13 @@
-"""Which changes can be known: the page, the action and the goal say every new string, or the task does.
+"""Which changes can be known: page, action and goal say every new string, or the task does, and chance says nothing.
 
 A model cannot know what stands in a collapsed section of a page it has never seen, and it would be wrong
-to blame it. A change is *determined* when every new string in it stands (as whole words) on the page
-before, in the action or in the goal, or was part of a change on at least three other, training seeds of
-the task (then it belongs to the task, like the text of a fixed dialog). The set is decided by the true
-change alone, before any prediction is looked at.
+to blame it. A change is *determined* when three things hold. (1) Every new string in it stands (as whole
+words) on the page before, in the action or in the goal, or was part of a change on at least three other,
+training seeds of the task (then it belongs to the task, like the text of a fixed dialog). (2) No real step
+of the task with the same page, action and goal, up to the names in them, had another outcome: a popup
+that comes now and then is chance. (3) It is not a click on an element that holds others and changed one of
+those: which one lies under the middle of a list is geometry, and no tree tells. The set is decided by the
+true changes alone, before any prediction is looked at.
 """
 
 import re
@@ -12,13 +15,15 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from dynaweb.axtree.text import print_delta
 from dynaweb.axtree.tree import read_tree
 from dynaweb.axtree.words import WORDED_KEYS
-from dynaweb.records.action import print_action
+from dynaweb.prompts.pointers import EVERY_WORD, Lexicon, Pointed
+from dynaweb.records.action import Click, Dblclick, print_action
 from dynaweb.records.delta import Content, Delta, New, Rewritten, Value
 from dynaweb.records.trajectory import Trajectory
-from dynaweb.world.examples import change_after_rules
-from dynaweb.world.rules import apply_rules
+from dynaweb.world.examples import change_after_rules, world_prompt
+from dynaweb.world.rules import Ruled, apply_rules
 from dynaweb.world.steps import Known, known_steps
 
 MIN_SEEDS = 3
@@ -27,14 +32,52 @@ _REFERENCE = re.compile(r"\$(?:t|n|\{[^}]*\})")
 
 
 @dataclass(frozen=True, slots=True)
-class TaskStrings:
-    """Strings that belong to tasks."""
+class Tasks:
+    """What is known of tasks when it is decided whether a change can be known."""
 
-    known: frozenset[tuple[str, str]]
-    """(task, string)."""
+    strings: frozenset[tuple[str, str]]
+    """(task, string): strings that belong to the task."""
+    chance: frozenset[tuple[str, str]] = frozenset()
+    """(task, question up to names): questions that had more than one answer."""
+    lexicon: Lexicon = EVERY_WORD
+    """What is a name."""
 
 
-def learn_task_strings(training: Iterable[Trajectory], min_seeds: int = MIN_SEEDS) -> TaskStrings:
+def learn_tasks(
+    training: Iterable[Trajectory],
+    held_out: Iterable[Trajectory],
+    lexicon: Lexicon = EVERY_WORD,
+    min_seeds: int = MIN_SEEDS,
+) -> Tasks:
+    """Learn it from real attempts: strings from the training seeds alone, chance from all.
+
+    Args:
+        training: attempts on the seeds that the world model learns from.
+        held_out: attempts on the seeds that it is measured on.
+        lexicon: words that are no names.
+        min_seeds: training seeds that a string must be found on to belong to a task.
+    """
+    training = list(training)
+    strings = _task_strings(training, min_seeds)
+    answers: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for trajectory in (*training, *held_out):
+        for known in known_steps(trajectory):
+            ruled = apply_rules(known.history, known.action)
+            if ruled.settled or known.fault is not None:
+                continue
+            question, pointed = _question(known, ruled, lexicon)
+            answers[question].add(pointed.say(print_delta(change_after_rules(ruled, known))))
+    chance = frozenset(question for question, found in answers.items() if len(found) > 1)
+    return Tasks(strings=strings, chance=chance, lexicon=lexicon)
+
+
+def _question(known: Known, ruled: Ruled, lexicon: Lexicon) -> tuple[tuple[str, str], Pointed]:
+    asked = world_prompt(ruled, known.asked, show_goal=True, past_actions=0)
+    pointed = lexicon.point(asked)
+    return (known.task, pointed.text), pointed
+
+
+def _task_strings(training: Iterable[Trajectory], min_seeds: int) -> frozenset[tuple[str, str]]:
     """Strings that changes brought on at least `min_seeds` seeds of a task."""
     seeds: dict[tuple[str, str], set[int]] = defaultdict(set)
     for trajectory in training:
@@ -44,24 +87,46 @@ def learn_task_strings(training: Iterable[Trajectory], min_seeds: int = MIN_SEED
                 continue
             for text in new_strings(change_after_rules(ruled, known)):
                 seeds[known.task, text].add(known.seed)
-    return TaskStrings(frozenset(key for key, found in seeds.items() if len(found) >= min_seeds))
+    return frozenset(key for key, found in seeds.items() if len(found) >= min_seeds)
 
 
-def is_determined(known: Known, delta: Delta, strings: TaskStrings) -> bool:
-    """Whether everything new in the true change could be known.
+def is_determined(known: Known, delta: Delta, tasks: Tasks) -> bool:
+    """Whether the true change could be known.
 
     Args:
         known: the step.
         delta: its true change after the rules.
-        strings: from the training seeds.
+        tasks: what is known of tasks.
     """
+    ruled = apply_rules(known.history, known.action)
+    question, _ = _question(known, ruled, tasks.lexicon)
+    if question in tasks.chance or _by_geometry(known, delta):
+        return False
     page = known.history[-1]
     shown = (str(v) for n in read_tree(page.tree) for v in (n.name, *dict(n.attrs).values()) if v)
     there = "\n".join((*shown, page.title, print_action(known.action), known.goal))
     return all(
-        (known.task, text) in strings.known or _stands_in(text, there)
+        (known.task, text) in tasks.strings or _stands_in(text, there)
         for text in new_strings(delta)
     )
+
+
+def _by_geometry(known: Known, delta: Delta) -> bool:
+    """Whether a click on an element changed nothing but elements inside it."""
+    clicked = known.action.bid if isinstance(known.action, Click | Dblclick) else None
+    changed = {u.ref for u in delta.updated}
+    if clicked is None or not changed or delta.placed or delta.deleted:
+        return False
+    inside: set[str] = set()
+    depth: int | None = None
+    for node in read_tree(known.history[-1].tree):
+        if depth is not None and node.depth <= depth:
+            break
+        if depth is not None and node.bid is not None:
+            inside.add(node.bid)
+        if node.bid == clicked:
+            depth = node.depth
+    return changed <= inside
 
 
 def new_strings(delta: Delta) -> set[str]:

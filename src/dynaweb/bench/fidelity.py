@@ -12,9 +12,9 @@ from enum import StrEnum
 
 from dynaweb.axtree.diff import diff
 from dynaweb.axtree.measure import delta_f1
-from dynaweb.bench.determined import TaskStrings, is_determined
+from dynaweb.bench.determined import Tasks, is_determined
 from dynaweb.bench.results import FidelityReport, FidelityRow, Mean, Share
-from dynaweb.contracts import Imagine, Prediction, PredictionStatus, WorldModel
+from dynaweb.contracts import Prediction, PredictionStatus, WorldModel
 from dynaweb.records.delta import Delta, DeltaKind
 from dynaweb.records.seeds import derive_seed
 from dynaweb.records.trajectory import Trajectory
@@ -52,7 +52,7 @@ class Compared:
 def compare(
     world_model: WorldModel,
     held_out: Sequence[Trajectory],
-    strings: TaskStrings,
+    tasks: Tasks,
     *,
     show_goal: bool = False,
 ) -> list[Compared]:
@@ -61,21 +61,20 @@ def compare(
     Args:
         world_model: what is measured.
         held_out: real attempts on unseen seeds.
-        strings: from the training attempts, see `determined.py`.
+        tasks: what is known of the tasks, see `determined.py`.
         show_goal: whether the model is told the goal.
     """
     steps = [k for t in held_out for k in known_steps(t)]
     questions = [
-        Imagine(
-            history=k.history,
-            action=k.action,
+        replace(
+            k.asked,
             goal=k.goal if show_goal else None,
             seed=derive_seed(k.seed, "fidelity", k.trajectory_id, k.index),
         )
         for k in steps
     ]
     predictions = world_model.predict(questions)
-    return [_compare(k, p, strings) for k, p in zip(steps, predictions, strict=True)]
+    return [_compare(k, p, tasks) for k, p in zip(steps, predictions, strict=True)]
 
 
 def fidelity(compared: Sequence[Compared], *, world_model: str) -> FidelityReport:
@@ -96,7 +95,7 @@ def fidelity(compared: Sequence[Compared], *, world_model: str) -> FidelityRepor
     )
 
 
-def _compare(known: Known, prediction: Prediction, strings: TaskStrings) -> Compared:
+def _compare(known: Known, prediction: Prediction, tasks: Tasks) -> Compared:
     ruled = apply_rules(known.history, known.action)
     truth = change_after_rules(ruled, known)
     regime = _regime(known, ruled, truth)
@@ -107,7 +106,7 @@ def _compare(known: Known, prediction: Prediction, strings: TaskStrings) -> Comp
         prediction=prediction,
         regime=regime,
         truth=truth,
-        determined=is_determined(known, truth, strings),
+        determined=is_determined(known, truth, tasks),
         right=right,
     )
 

@@ -83,6 +83,11 @@ class FidelityRow:
     element_f1_copy: Mean = Mean()
     """Copy baseline on the same: 0 by construction, shown so that nobody has to believe it."""
 
+    @property
+    def right(self) -> Share:
+        """Steps of any kind imagined rightly: the page, or that the episode ends."""
+        return self.any_page + self.ended
+
     def __add__(self, other: "FidelityRow") -> "FidelityRow":
         fields = [f for f in self.__slots__ if f != "task"]
         return FidelityRow(

@@ -133,6 +133,7 @@ class DreamEnvironment:
         return Imagine(
             history=(*(s.observation for s in now.past), now.observation),
             action=action,
+            done=tuple(s.action for s in now.past),
             goal=now.goal if self._config.show_goal else None,
             seed=derive_seed(now.seed, "imagine", now.task, len(now.past)),
         )

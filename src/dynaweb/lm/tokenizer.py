@@ -6,7 +6,7 @@ the model has to learn each word several times. Here:
 
 - every run of letters is cut on its own and begins with a marker, the same wherever it stands; the
   single space between two words is implied by the second marker and costs nothing;
-- digits are single;
+- digits are single, but for element ids of two: what is copied most is one token in one piece;
 - what the page, the action grammar and the prompts repeat (`] button '`, `'` newline tab `[`,
   `', value='`, `click('`) is cut as one piece, so that training can make it one token.
 
@@ -57,6 +57,7 @@ PIECES: Final = (
     rf"(?:{WORD}[a-z]+_?)+\((?:'|\))",  # click('
     rf"[\n']*@{WORD}[a-z]+ [\['\"]?",  # @focus [
     rf"{WORD}?[{LETTER}]+",
+    r"(?<=\[)[0-9]{2}(?=\])|(?<=\(')[0-9]{2}(?=')",  # bids: [12] and click('12'
     r"[0-9]",
     rf"['\]]?\n[^{LETTER}0-9{WORD}]*",
     rf"(?:(?!['\]]?\n)[^{LETTER}0-9{WORD}])+",
@@ -178,6 +179,12 @@ def train_tokenizer(texts: Iterable[str], vocab_size: int) -> Tokenizer:
     inner.train_from_iterator(marked, trainer)
     # The trainer numbers its special tokens first, in order.
     return Tokenizer(inner, eos_id=1, pad_id=0, own=True)
+
+
+def bid_lessons(each: int = 40) -> Iterable[str]:
+    """Texts that make every element id of two digits a token when a tokenizer is trained on them."""
+    for bid in range(10, 100):
+        yield f"[{bid}]" * each
 
 
 def _mark(data: bytes) -> str:

@@ -119,6 +119,41 @@ GRAMMAR = frozenset(
 )
 """Words of prompts, actions and changes; they are never names."""
 
+FUNCTION_WORDS = frozenset(
+    [
+        "a",
+        "an",
+        "and",
+        "as",
+        "at",
+        "be",
+        "by",
+        "for",
+        "from",
+        "in",
+        "into",
+        "is",
+        "it",
+        "not",
+        "of",
+        "on",
+        "or",
+        "than",
+        "that",
+        "the",
+        "then",
+        "this",
+        "to",
+        "with",
+        "you",
+        "your",
+    ]
+)
+"""Words that goal and page share by chance."""
+
+_GOAL = re.compile(r"^<goal> (.*)$", re.MULTILINE)
+_PAGE = re.compile(r"^<page>\n(.*?)(?=^<|\Z)", re.MULTILINE | re.DOTALL)
+
 
 @dataclass(frozen=True, slots=True)
 class Pointed:
@@ -154,11 +189,12 @@ class Lexicon:
         if self.words is None:
             return Pointed(prompt, ())
         known = self.words
+        asked = asked_for(prompt)
         signs: dict[str, str] = {}
 
         def sign(m: re.Match[str]) -> str:
             word = m.group(0)
-            if not is_name(word, known):
+            if word not in asked and not is_name(word, known):
                 return word
             if word not in signs:
                 # a page may hold our signs already; such a character is a name like any other
@@ -202,6 +238,22 @@ class Lexicon:
 
 EVERY_WORD = Lexicon()
 """For models that copy by themselves."""
+
+
+def asked_for(prompt: str) -> frozenset[str]:
+    """Words that the goal and the page of a prompt share: names there, whatever else they mean elsewhere.
+
+    "Submit" is a word every form has; in `Click the "Submit" button` it says which of three. The title
+    of the page is left out (it names the kind of task), and so are grammar and words like "the".
+    """
+    goal, page = _GOAL.search(prompt), _PAGE.search(prompt)
+    if goal is None or page is None:
+        return frozenset()
+    shown = "\n".join(line for line in page.group(1).split("\n") if not line.startswith("Root"))
+    both = set(_WORD.findall(goal.group(1))) & set(_WORD.findall(shown))
+    return frozenset(
+        w for w in both if w[0] not in "\\[($" and w.lower() not in GRAMMAR | FUNCTION_WORDS
+    )
 
 
 def words_in(text: str) -> list[str]:

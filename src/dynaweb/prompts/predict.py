@@ -1,9 +1,11 @@
 """What the world model is asked: the page and the action, and what changes (DynaWeb 3.2, A.2)."""
 
-from dynaweb.prompts.lines import section
+from collections.abc import Sequence
+
+from dynaweb.prompts.lines import done_lines, section
 
 
-def render_predict(tree: str, did: str, goal: str | None = None) -> str:
+def render_predict(tree: str, did: str, goal: str | None = None, done: Sequence[str] = ()) -> str:
     """Ask for the state change.
 
     Args:
@@ -11,6 +13,8 @@ def render_predict(tree: str, did: str, goal: str | None = None) -> str:
         did: the labelled action.
         goal: hidden unless a recipe reproduces a paper that shows it: a world model that knows
             what is wanted tends to grant it (WebWorld section 7, sycophancy).
+        done: labelled actions before this one, oldest first: what a page does may hang on them.
     """
     wanted = section("goal", goal) if goal is not None else ""
+    wanted += done_lines(list(done))
     return f"{wanted}<page>\n{tree}\n{section('did', did)}<change> "

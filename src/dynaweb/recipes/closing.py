@@ -12,6 +12,7 @@ from dynaweb.recipes.config import EVALUATION_SEEDS_FROM, EvaluationConfig
 from dynaweb.recipes.controls import OWN
 from dynaweb.recipes.proof import DYNAWEB, arms_in_words
 from dynaweb.recipes.stage import Run
+from dynaweb.recipes.worldly import FIDELITY
 from dynaweb.records.trajectory import Outcome, Trajectory
 from dynaweb.report.data import DataRow, DreamedSuccess, Drop, Speed, StageTime, Summary
 from dynaweb.report.load import write_report
@@ -112,7 +113,7 @@ def _drops(run: Run) -> tuple[Drop, ...]:
 def _shortfalls(run: Run, replays: ReplayReport) -> tuple[str, ...]:
     """Every bar that this run missed, in a sentence each."""
     results = read_record(EvaluationResults, run.path("evaluation") / RESULTS_FILE)
-    fidelity = read_record(FidelityReport, run.path("fidelity") / "fidelity.json")
+    fidelity = read_record(FidelityReport, run.path("fidelity") / FIDELITY)
     judge = read_record(JudgeReport, run.path("fidelity") / "judge.json")
     said = []
     for c in results.comparisons:

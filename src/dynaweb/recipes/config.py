@@ -12,7 +12,7 @@ from dynaweb.gspo.config import GspoConfig
 from dynaweb.judge.calibrate import CalibrationConfig
 from dynaweb.lm.config import ModelConfig
 from dynaweb.records.seeds import derive_seed
-from dynaweb.train.config import FitConfig
+from dynaweb.train.config import FitConfig, OptimizerConfig
 from dynaweb.world.config import WorldModelConfig
 from dynaweb.world.training import WorldTrainConfig
 
@@ -21,6 +21,9 @@ MAY_DIFFER = frozenset({"browser.executable", "live_workers"})
 
 MOST_PAGES = 5_000
 """Pages a task for each source of episodes; their seeds lie 10,000 apart."""
+
+MOST_EXERCISES = 10_000_000
+"""Exercises of one lesson."""
 
 EVALUATION_SEEDS_FROM = 1_000_000
 """Page seeds from here on are for evaluation alone."""
@@ -61,6 +64,30 @@ class DataConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BaseConfig:
+    """What a new model practises before it sees a demonstration: to read pages (`dataset.exercises`).
+
+    The same base for every arm. A pretrained model needs none.
+    """
+
+    find: int = 0
+    """Exercises of the first lesson; 0 for none."""
+    mixed: int = 0
+    """Exercises of the second."""
+    batch_tokens: int = 2048
+    """Positions in one step, at least 1."""
+    optimizer: OptimizerConfig = field(default_factory=OptimizerConfig)
+    """How gradients become steps."""
+
+    def __post_init__(self) -> None:
+        for name in ("find", "mixed"):
+            if not 0 <= getattr(self, name) <= MOST_EXERCISES:
+                raise UserError(
+                    f"base {name} {getattr(self, name)!r} is out of range: use 0 to {MOST_EXERCISES}"
+                )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyConfig:
     """The agent before it dreams."""
 
@@ -68,6 +95,8 @@ class PolicyConfig:
     """Entries of the run's own tokenizer."""
     model: ModelConfig = field(default_factory=ModelConfig)
     """Shape of the agent and of the world model."""
+    base: BaseConfig = field(default_factory=BaseConfig)
+    """Exercises in reading before the demonstrations."""
     fit: FitConfig = field(default_factory=lambda: FitConfig(epochs=12.0))
     """Supervised training on the demonstrations."""
     own_epochs: float = 0.0
@@ -97,6 +126,13 @@ class WorldConfig:
     """How they are asked."""
     calibration: CalibrationConfig = field(default_factory=CalibrationConfig)
     """Errors that the judge's bars allow, on the pages they are set on."""
+    least_right: float = 0.0
+    """Tasks in which a smaller share of the held-out steps is imagined rightly are not dreamt of, in [0, 1] (ours: a
+    dream of a page that is not like that teaches what is not true). 0 dreams of all."""
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.least_right <= 1.0:
+            raise UserError(f"world least_right {self.least_right!r} is out of range: use 0 to 1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

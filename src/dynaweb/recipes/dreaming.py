@@ -21,7 +21,7 @@ from dynaweb.lm.tokenizer import Tokenizer
 from dynaweb.prompts.pointers import Lexicon
 from dynaweb.recipes.collecting import FIRST_AGENT
 from dynaweb.recipes.stage import Run
-from dynaweb.recipes.worldly import calibrated
+from dynaweb.recipes.worldly import calibrated, dreamable
 from dynaweb.records.codec import dump
 from dynaweb.records.seeds import derive_seed
 from dynaweb.records.trajectory import Outcome, Trajectory
@@ -48,6 +48,7 @@ def train_in_dreams(run: Run, policy: Path, world: Path, real: Sequence[Trajecto
         "world": run.made(world),
         "bar": run.made(run.path("fidelity")),
         "real": sorted(t.trajectory_id for t in real),
+        "least_right": config.world.least_right,
     }
 
     def work(folder: Path) -> Mapping[str, object]:
@@ -55,7 +56,8 @@ def train_in_dreams(run: Run, policy: Path, world: Path, real: Sequence[Trajecto
         tokenizer = Tokenizer.load(policy)
         model = load_model(policy)
         seen = calibrated(run, world)
-        starts = collect_starts(real, config.gspo.starts)
+        tasks = dreamable(run)
+        starts = collect_starts([t for t in real if t.task in tasks], config.gspo.starts)
         parts = Parts(
             policy=model,
             name=FIRST_AGENT,
@@ -78,6 +80,7 @@ def train_in_dreams(run: Run, policy: Path, world: Path, real: Sequence[Trajecto
             "stopped_by_audit": result.stopped_by_audit,
             "starts": len(starts.points),
             "starts_dropped": starts.dropped,
+            "tasks_not_dreamt": sorted(set(config.tasks) - tasks),
             "audit_live_steps": round(sum(r.get("audit/live_steps") or 0 for r in rows)),
             "seconds_so_far": float(sum(r["dreams_sec"] + r["update_sec"] for r in rows)),
         }
@@ -161,7 +164,9 @@ def audit_policy(run: Run, policy: Path, world: Path, real: Sequence[Trajectory]
         tokenizer = Tokenizer.load(policy)
         sampler = TorchSampler(load_model(policy), tokenizer, "dynaweb")
         seen = calibrated(run, world)
-        starts = collect_starts(real, config.gspo.starts).points
+        tasks = dreamable(run)
+        dreamt = [t for t in real if t.task in tasks]
+        starts = collect_starts(dreamt, config.gspo.starts).points
         seed = derive_seed(config.seed, "audit")
         picked = pick_starts(starts, config.gspo.starts, seed=seed, first=0, count=count)
         who = Dreamers(

@@ -14,7 +14,7 @@ from dynaweb.dataset.policy import policy_examples
 from dynaweb.lm.gather import Gather
 from dynaweb.lm.model import build_model, context_length, load_model, save_model
 from dynaweb.lm.sampler import TorchSampler
-from dynaweb.lm.tokenizer import Tokenizer, train_tokenizer
+from dynaweb.lm.tokenizer import Tokenizer, bid_lessons, train_tokenizer
 from dynaweb.prompts.pointers import EVERY_WORD, Lexicon, sign_lessons
 from dynaweb.recipes.config import RecipeConfig
 from dynaweb.records.seeds import derive_seed
@@ -39,7 +39,7 @@ def learn_tokenizer(
     shown = policy_examples(trajectories).examples
     texts = ["".join(lexicon.pair(e.prompt, e.completion)) for e in shown]
     texts += world_texts(trajectories, config.world.train, lexicon)
-    texts += sign_lessons() if config.policy.pointers else ()
+    texts += [*bid_lessons(), *(sign_lessons() if config.policy.pointers else ())]
     tokenizer = train_tokenizer(texts, config.policy.vocab_size)
     tokenizer.save(folder)
     lexicon.save(folder)

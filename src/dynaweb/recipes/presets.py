@@ -6,12 +6,15 @@ Tasks, seeds and analysis of the study are fixed here, in a commit before its fi
 from dataclasses import replace
 
 from dynaweb.agent.lm_agent import AgentConfig
+from dynaweb.axtree.lexicon import LexiconConfig
 from dynaweb.batch.advantage import AdvantageConfig
 from dynaweb.batch.mix import MixConfig
 from dynaweb.dream.starts import StartsConfig
 from dynaweb.errors import UserError
 from dynaweb.gspo.config import AuditConfig, ClipConfig, GspoConfig, UpdateConfig
+from dynaweb.lm.config import ModelConfig
 from dynaweb.recipes.config import (
+    BaseConfig,
     DataConfig,
     EvaluationConfig,
     PolicyConfig,
@@ -19,8 +22,12 @@ from dynaweb.recipes.config import (
     WorldConfig,
 )
 from dynaweb.train.config import FitConfig, OptimizerConfig
+from dynaweb.world.config import WorldModelConfig
 from dynaweb.world.examples import ExamplesConfig
 from dynaweb.world.training import WorldTrainConfig
+
+PAST_ACTIONS = 2
+"""Actions before the present one that the world model is shown."""
 
 DEMO_TASKS = (
     "choose-list",
@@ -48,16 +55,16 @@ STUDY_TASKS = (
     "email-inbox-delete",
     "email-inbox-important",
     "enter-password",
-    "enter-text",
     "enter-text-dynamic",
     "enter-time",
-    "focus-text-2",
+    "form-sequence-2",
     "form-sequence-3",
     "login-user",
     "login-user-popup",
     "multi-layouts",
     "multi-orderings",
     "read-table",
+    "read-table-2",
     "use-spinner",
 )
 
@@ -68,12 +75,28 @@ def study() -> RecipeConfig:
         name="study",
         tasks=STUDY_TASKS,
         data=DataConfig(experts=10, random=4, noisy=12, agent=36, held_out=24, held_out_noisy=3),
-        policy=PolicyConfig(fit=FitConfig(epochs=25.0, batch_tokens=2048), own_epochs=6.0),
+        policy=PolicyConfig(
+            model=ModelConfig(hidden=128, layers=4, heads=4, ffn=352),
+            base=BaseConfig(find=14_000, mixed=26_000),
+            lexicon=LexiconConfig(common_fraction=0.4),
+            fit=FitConfig(
+                epochs=10.0,
+                batch_tokens=2048,
+                optimizer=OptimizerConfig(muon_learning_rate=1e-2),
+            ),
+            own_epochs=4.0,
+        ),
         world=WorldConfig(
             train=WorldTrainConfig(
-                examples=ExamplesConfig(plain_cap=16), renamed_copies=0, judge_fraction=0.5
+                examples=ExamplesConfig(
+                    plain_cap=60, most_shown=24, rare=120, past_actions=PAST_ACTIONS
+                ),
+                renamed_copies=0,
+                judge_fraction=0.5,
             ),
-            fit=FitConfig(epochs=7.0, batch_tokens=2048),
+            fit=FitConfig(epochs=6.0, batch_tokens=2048),
+            ask=WorldModelConfig(past_actions=PAST_ACTIONS),
+            least_right=0.8,
         ),
         gspo=GspoConfig(
             iterations=16,
@@ -105,6 +128,7 @@ def demo() -> RecipeConfig:
         name="demo",
         tasks=DEMO_TASKS,
         data=DataConfig(experts=10, random=4, noisy=12, agent=24, held_out=12, held_out_noisy=2),
+        policy=replace(full.policy, base=BaseConfig(find=12_000, mixed=14_000)),
         gspo=replace(full.gspo, iterations=8, audit=AuditConfig(every=4, dreams=12)),
         evaluation=EvaluationConfig(episodes=10, max_steps=8),
     )
@@ -118,7 +142,10 @@ def smoke() -> RecipeConfig:
         tasks=("click-option", "enter-text-dynamic"),
         data=DataConfig(experts=4, random=1, noisy=4, agent=4, held_out=5, held_out_noisy=2),
         policy=PolicyConfig(
-            vocab_size=640, fit=FitConfig(epochs=30.0, batch_tokens=1024), own_epochs=2.0
+            vocab_size=1024,
+            base=BaseConfig(find=400, mixed=200),
+            fit=FitConfig(epochs=30.0, batch_tokens=1024),
+            own_epochs=2.0,
         ),
         agent=AgentConfig(max_new_tokens=16),
         world=WorldConfig(

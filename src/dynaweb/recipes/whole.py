@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from dynaweb.recipes import collecting, controls, dreaming, proof, worldly
+from dynaweb.recipes.base import learn_to_read
 from dynaweb.recipes.closing import close
 from dynaweb.recipes.config import MAY_DIFFER, RecipeConfig
 from dynaweb.recipes.policy import learn_tokenizer, only_successes, train_policy
@@ -68,7 +69,7 @@ def run_whole(
 
 
 def first_agent(run: Run, shown: list[Trajectory], explored: list[Trajectory]) -> Path:
-    """A tokenizer for everything, and the agent that demonstrations make."""
+    """A tokenizer for everything, a base that can read pages, and the agent that demonstrations make of it."""
     config = run.config
     words = {
         "attempts": [run.made(run.path("experts")), run.made(run.path("exploration"))],
@@ -82,6 +83,7 @@ def first_agent(run: Run, shown: list[Trajectory], explored: list[Trajectory]) -
         return facts
 
     run.stage("tokenizer", words, learn)
+    base = learn_to_read(run, run.path("tokenizer"))
 
     def train(folder: Path) -> Mapping[str, object]:
         return train_policy(
@@ -92,9 +94,16 @@ def first_agent(run: Run, shown: list[Trajectory], explored: list[Trajectory]) -
             config=config,
             progress=run.progress,
             stage="sft",
+            begin=base,
         )
 
-    run.stage("sft", {"words": words, "policy": config.policy, "seed": config.seed}, train)
+    inputs = {
+        "words": words,
+        "policy": config.policy,
+        "seed": config.seed,
+        "base": run.made(base),
+    }
+    run.stage("sft", inputs, train)
     return run.path("sft")
 
 

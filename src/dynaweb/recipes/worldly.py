@@ -6,11 +6,13 @@ from pathlib import Path
 
 import torch
 
-from dynaweb.bench.determined import learn_task_strings
+from dynaweb.bench.determined import learn_tasks
 from dynaweb.bench.fidelity import compare, fidelity
 from dynaweb.bench.judge_table import asked_ids, judge_table
+from dynaweb.bench.results import FidelityReport
 from dynaweb.dataset.split import require_disjoint, split_by_seed
-from dynaweb.evaluate.store import write_record
+from dynaweb.errors import UserError
+from dynaweb.evaluate.store import read_record, write_record
 from dynaweb.judge.calibrate import (
     Calibration,
     Scored,
@@ -34,6 +36,7 @@ from dynaweb.world.model import PatchWorldModel
 from dynaweb.world.train import train_world
 
 CALIBRATION = "calibration"
+FIDELITY = "fidelity.json"
 FOLD = 0.5
 """The held-out pages in two halves: each half's bars are measured on the other."""
 
@@ -91,6 +94,24 @@ def calibrated(run: Run, folder: Path) -> Imagination:
     return load_imagination(run, folder, how)
 
 
+def dreamable(run: Run) -> frozenset[str]:
+    """Tasks whose held-out steps the world model gets right often enough to be dreamt of.
+
+    Raises:
+        UserError: there is none.
+    """
+    least = run.config.world.least_right
+    report = read_record(FidelityReport, run.path("fidelity") / FIDELITY)
+    right = {row.task: row.right.fraction or 0.0 for row in report.by_task}
+    kept = frozenset(t for t in run.config.tasks if right.get(t, 0.0) >= least)
+    if not kept:
+        raise UserError(
+            f"the world model imagines less than {least:.0%} of the held-out steps rightly in every task: "
+            "train it for longer, or lower world.least_right"
+        )
+    return kept
+
+
 def measure_imagination(
     run: Run, folder: Path, training: Sequence[Trajectory], held_out: Sequence[Trajectory]
 ) -> None:
@@ -123,9 +144,11 @@ def measure_imagination(
         )
         write_record(out / "judge.json", report)
         run.progress("fidelity", 1, 2, "the world model")
-        compared = compare(asked.world, held_out, learn_task_strings(training))
+        compared = compare(
+            asked.world, held_out, learn_tasks(training, held_out, Lexicon.load(folder))
+        )
         table = fidelity(compared, world_model=asked.world.version)
-        write_record(out / "fidelity.json", table)
+        write_record(out / FIDELITY, table)
         write_record(out / "dreamed_pages.json", DreamedPages(pages=choose_pages(compared)))
         run.progress("fidelity", 2, 2)
         total, verdicts = table.total, report.total

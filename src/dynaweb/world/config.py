@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from dynaweb.errors import UserError
+from dynaweb.prompts.lines import MAX_DONE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +26,8 @@ class WorldModelConfig:
     """Temperature of those tries."""
     show_goal: bool = False
     """Whether the model is told the goal; as it was trained (`ExamplesConfig.show_goal`)."""
+    past_actions: int = 0
+    """Actions before the present one that the model is shown; as it was trained (`ExamplesConfig.past_actions`)."""
     cache_entries: int = 20_000
     """Answers remembered, oldest forgotten first; 0 remembers none."""
 
@@ -34,6 +37,7 @@ class WorldModelConfig:
             "retry_temperature": (self.retry_temperature, 0.0, 5.0),
             "max_new_tokens": (self.max_new_tokens, 1, 8192),
             "max_prompt_tokens": (self.max_prompt_tokens, 1, 1_000_000),
+            "past_actions": (self.past_actions, 0, MAX_DONE),
             "retries": (self.retries, 0, 8),
             "cache_entries": (self.cache_entries, 0, 10_000_000),
         }

@@ -13,7 +13,9 @@ from dynaweb.axtree.apply import apply
 from dynaweb.axtree.diff import diff, without_renumbering
 from dynaweb.axtree.label import label_action
 from dynaweb.axtree.text import parse_delta, print_delta
+from dynaweb.contracts import Imagine
 from dynaweb.errors import DeltaError, UserError
+from dynaweb.prompts.lines import MAX_DONE
 from dynaweb.prompts.predict import render_predict
 from dynaweb.records.delta import Delta, DeltaKind
 from dynaweb.records.seeds import derive_seed
@@ -22,6 +24,9 @@ from dynaweb.world.rules import Ruled, apply_rules
 from dynaweb.world.shown import as_shown, equal_as_shown
 from dynaweb.world.steps import Known, known_steps
 
+MOST_SHOWN = 1000
+"""Largest value of `most_shown`."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExamplesConfig:
@@ -29,10 +34,17 @@ class ExamplesConfig:
 
     show_goal: bool = False
     """Put the goal into the prompt; off by default, see `prompts.predict`."""
+    past_actions: int = 0
+    """Actions before the present one that the prompt shows, the latest ones; as in `WorldModelConfig`."""
     cap: int = 400
     """Most different examples of one (task, kind of action, kind of change)."""
     plain_cap: int = 400
     """The same for the answers that are one word, `none` and `end`: most steps, and little to learn."""
+    most_shown: int = 1
+    """An example that several steps said is shown as often in an epoch, up to this."""
+    rare: int = 0
+    """Where the changes of one (task, kind of action) are shown less often than this in an epoch, all its examples
+    are shown more, each up to `most_shown` times; 0 for never (ours: what is rare is what a model gets wrong)."""
     max_change_chars: int = 1500
     """Longer changes are left out: a small model can't write them."""
 
@@ -40,6 +52,16 @@ class ExamplesConfig:
         for name in ("cap", "plain_cap"):
             if getattr(self, name) < 1:
                 raise UserError(f"{name} {getattr(self, name)!r} is out of range: use 1 or more")
+        if not 1 <= self.most_shown <= MOST_SHOWN:
+            raise UserError(
+                f"most_shown {self.most_shown!r} is out of range: use 1 to {MOST_SHOWN}"
+            )
+        if not 0 <= self.past_actions <= MAX_DONE:
+            raise UserError(
+                f"past_actions {self.past_actions!r} is out of range: use 0 to {MAX_DONE}"
+            )
+        if self.rare < 0:
+            raise UserError(f"rare {self.rare!r} is out of range: use 0 or more")
         if self.max_change_chars < 16:
             raise UserError(
                 f"max_change_chars {self.max_change_chars!r} is out of range: use 16 or more"
@@ -58,6 +80,8 @@ class WorldExample:
     """How many steps said exactly this."""
     weight: float
     """Share of this answer among all answers to the same prompt, in (0, 1]."""
+    shown: int = 1
+    """How often it is shown in an epoch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +92,9 @@ class WorldExamples:
     steps_in: int
     dropped: Mapping[str, int]
     """Reason -> steps."""
+
+
+_PLAIN = (DeltaKind.NONE, DeltaKind.TERMINAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +129,7 @@ def world_examples(
     answers: Counter[str] = Counter()
     for said in kept:
         answers[said.prompt] += counts[said]
+    shown = _shown(kept, counts, config)
     examples = tuple(
         WorldExample(
             task=said.task,
@@ -110,6 +138,7 @@ def world_examples(
             kind=said.kind,
             count=n,
             weight=n / answers[said.prompt],
+            shown=shown[said],
         )
         for said, n in counts.items()
         if said in kept
@@ -117,9 +146,13 @@ def world_examples(
     return WorldExamples(examples=examples, steps_in=steps_in, dropped=dict(dropped))
 
 
-def world_prompt(ruled: Ruled, did: str, goal: str | None) -> str:
+def world_prompt(ruled: Ruled, asked: Imagine, *, show_goal: bool, past_actions: int) -> str:
     """The question, as the model is asked it in training and in dreams."""
-    return render_predict(ruled.page.tree, did, goal)
+    earlier = list(zip(asked.done, asked.history, strict=False))
+    latest = earlier[len(earlier) - min(past_actions, len(earlier)) :]
+    done = [label_action(action, page) for action, page in latest if action is not None]
+    did = label_action(asked.action, asked.history[-1])
+    return render_predict(ruled.page.tree, did, asked.goal if show_goal else None, done)
 
 
 def change_after_rules(ruled: Ruled, known: Known) -> Delta:
@@ -142,12 +175,13 @@ def _say(known: Known, config: ExamplesConfig) -> _Said | str:
         return "change_too_long"
     if not known.terminal and not _gives(ruled, known, completion):
         return "change_not_expressible"
-    did = label_action(known.action, known.history[-1])
     return _Said(
         task=known.task,
         action=type(known.action).__name__,
         kind=delta.kind,
-        prompt=world_prompt(ruled, did, known.goal if config.show_goal else None),
+        prompt=world_prompt(
+            ruled, known.asked, show_goal=config.show_goal, past_actions=config.past_actions
+        ),
         completion=completion,
     )
 
@@ -168,8 +202,26 @@ def _capped(counts: Counter[_Said], config: ExamplesConfig, seed: int) -> set[_S
         groups[said.task, said.action, said.kind].append(said)
     kept: set[_Said] = set()
     for (_, _, kind), alike in groups.items():
-        plain = kind in (DeltaKind.NONE, DeltaKind.TERMINAL)
-        cap = config.plain_cap if plain else config.cap
+        cap = config.plain_cap if kind in _PLAIN else config.cap
         alike.sort(key=lambda s: derive_seed(seed, "cap", s.prompt, s.completion))
         kept.update(alike[:cap])
     return kept
+
+
+def _shown(
+    kept: set[_Said], counts: Mapping[_Said, int], config: ExamplesConfig
+) -> dict[_Said, int]:
+    """How often each example is shown: as often as it was seen, and more where a task has few changes.
+
+    All answers to one kind of action are scaled alike, so that a model still sees how often a page changes.
+    """
+    groups: dict[tuple[str, str], list[_Said]] = defaultdict(list)
+    for said in kept:
+        groups[said.task, said.action].append(said)
+    shown: dict[_Said, int] = {}
+    for alike in groups.values():
+        times = {said: min(counts[said], config.most_shown) for said in alike}
+        changes = sum(n for said, n in times.items() if said.kind not in _PLAIN)
+        scale = max(1, -(-config.rare // changes)) if changes else 1
+        shown |= {said: min(n * scale, config.most_shown) for said, n in times.items()}
+    return shown

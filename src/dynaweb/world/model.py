@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from dynaweb.axtree.apply import apply
-from dynaweb.axtree.label import label_action
 from dynaweb.axtree.text import parse_delta
 from dynaweb.contracts import Imagine, Prediction, PredictionStatus, Sampler, SampleRequest
 from dynaweb.errors import DeltaError
@@ -87,9 +86,10 @@ class PatchWorldModel:
         return [answers[asked[i].key] if i in asked else _settled(r) for i, r in enumerate(ruled)]
 
     def _ask(self, question: Imagine, ruled: Ruled) -> _Asked:
-        did = label_action(question.action, question.history[-1])
-        goal = question.goal if self._config.show_goal else None
-        prompt = world_prompt(ruled, did, goal)
+        how = self._config
+        prompt = world_prompt(
+            ruled, question, show_goal=how.show_goal, past_actions=how.past_actions
+        )
         drawn = str(question.seed) if self._config.temperature > 0 else ""
         key = "\x1f".join((print_action(question.action), _state(ruled.page), prompt, drawn))
         pointed = self._lexicon.point(prompt)

@@ -9,7 +9,7 @@ ticking and focus are not knowledge about a site: leaving them to a small model 
 Refuses to guess: a page that is not in the history is the model's to imagine.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from dynaweb.axtree.gate import check_action
@@ -163,7 +163,7 @@ def _marked(option: Node, chosen: bool) -> Node:
 
 
 def _clicked(page: Observation, bid: str) -> Ruled:
-    """Where the keyboard goes, and what HTML itself does: a checkbox turns, a radio button is set."""
+    """Where the keyboard goes, and what HTML itself does: a checkbox turns, a radio button is set, an option chosen."""
     tree = read_tree(page.tree)
     at = _find(tree, bid)
     focused = _focus(page, bid)
@@ -172,12 +172,30 @@ def _clicked(page: Observation, bid: str) -> Ruled:
             turned = {at: _toggled(tree[at])}
         case "radio" if tree[at].attr("checked") in ("true", "false"):
             turned = _set_radio(tree, at)
+        case "option" if (box := _several(tree, at)) is not None:
+            turned = {i: _marked(tree[i], i == at) for i in box if tree[i].role == "option"}
+            return _turned(focused, tree, turned, "selected", "choosing")
         case _:
             return Ruled(page=focused, settled=False, rule="focus")
+    return _turned(focused, tree, turned, "checked", "ticking")
+
+
+def _turned(
+    page: Observation, tree: Tree, turned: Mapping[int, Node], attr: str, rule: str
+) -> Ruled:
     nodes = tuple(turned.get(i, node) for i, node in enumerate(tree))
-    touched = tuple((node.bid or "", "checked") for node in turned.values())
-    shown = replace(focused, tree=render_tree(nodes))
-    return Ruled(page=shown, settled=False, rule="ticking", touched=touched)
+    touched = tuple((node.bid or "", attr) for node in turned.values())
+    shown = replace(page, tree=render_tree(nodes))
+    return Ruled(page=shown, settled=False, rule=rule, touched=touched)
+
+
+def _several(tree: Tree, at: int) -> range | None:
+    """What is inside the list that shows several options and holds this one; None in a dropdown."""
+    for i in range(at - 1, -1, -1):
+        if tree[i].depth < tree[at].depth and tree[i].role == "listbox":
+            open_list = tree[i].attr("multiselectable") is True and at < _end(tree, i)
+            return range(i + 1, _end(tree, i)) if open_list else None
+    return None
 
 
 def _set_radio(tree: Tree, at: int) -> dict[int, Node]:

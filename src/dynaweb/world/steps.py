@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from dynaweb.contracts import Imagine
 from dynaweb.records.action import Action
 from dynaweb.records.observation import Observation
 from dynaweb.records.trajectory import Fault, Reason, Trajectory
@@ -20,6 +21,8 @@ class Known:
     """Which step of the trajectory, from 0."""
     history: tuple[Observation, ...]
     """Pages up to the one acted on, that one last."""
+    done: tuple[Action | None, ...]
+    """What was done on the pages before that one."""
     action: Action
     next_page: Observation
     terminal: bool
@@ -27,10 +30,16 @@ class Known:
     fault: Fault | None
     """Why the browser refused the action; None when it did it."""
 
+    @property
+    def asked(self) -> Imagine:
+        """The question; greedy, so its seed is no matter."""
+        return Imagine(history=self.history, action=self.action, done=self.done, goal=self.goal)
+
 
 def known_steps(trajectory: Trajectory) -> Iterator[Known]:
     """Every step that has an action and a page after it, in order."""
     pages = [s.observation for s in trajectory.past + trajectory.steps]
+    actions = [s.action for s in trajectory.past + trajectory.steps]
     after = [s.observation for s in trajectory.steps[1:]]
     if trajectory.final is not None:
         after.append(trajectory.final)
@@ -45,6 +54,7 @@ def known_steps(trajectory: Trajectory) -> Iterator[Known]:
             trajectory_id=trajectory.trajectory_id,
             index=i,
             history=tuple(pages[: len(trajectory.past) + i + 1]),
+            done=tuple(actions[: len(trajectory.past) + i]),
             action=step.action,
             next_page=page,
             terminal=ended and i == len(trajectory.steps) - 1,

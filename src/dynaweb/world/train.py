@@ -66,7 +66,9 @@ def build_world_data(
     lexicon: Lexicon = EVERY_WORD,
 ) -> WorldData:
     """Examples of both kinds, weighed; those longer than the context are left out and counted."""
-    worlds, judges, counts = _texts(trajectories, config)
+    seen, judges, counts = _texts(trajectories, config)
+    worlds = [e for e in seen for _ in range(e.shown)]
+    counts["world_shown"] = len(worlds)
     world_rows = encode_examples(
         tokenizer,
         lexicon,

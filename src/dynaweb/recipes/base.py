@@ -1,0 +1,105 @@
+"""The stage before the first demonstration: a new model learns to look things up on made-up pages (ours)."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from transformers import PreTrainedModel
+
+from dynaweb.contracts import SampleRequest
+from dynaweb.dataset.exercises import Lesson, exercises
+from dynaweb.lm.model import build_model, save_model
+from dynaweb.lm.sampler import TorchSampler
+from dynaweb.lm.tokenizer import Tokenizer
+from dynaweb.prompts.pointers import Lexicon
+from dynaweb.recipes.policy import fit_facts, fit_progress
+from dynaweb.recipes.stage import Run
+from dynaweb.records.seeds import derive_seed
+from dynaweb.train.config import FitConfig
+from dynaweb.train.encode import encode_examples
+from dynaweb.train.fit import fit
+
+BASE = "base"
+UNSEEN = 300
+"""Exercises that it is measured on."""
+
+
+def learn_to_read(run: Run, words: Path) -> Path | None:
+    """Train a base; None when the recipe has no exercises.
+
+    Args:
+        run: the recipe.
+        words: folder with tokenizer and lexicon.
+    """
+    config = run.config
+    practice = config.policy.base
+    if not practice.find and not practice.mixed:
+        return None
+    inputs = {
+        "words": run.made(words),
+        "base": practice,
+        "model": config.policy.model,
+        "seed": config.seed,
+    }
+
+    def work(folder: Path) -> Mapping[str, object]:
+        torch.set_num_threads(config.threads)
+        tokenizer, lexicon = Tokenizer.load(words), Lexicon.load(words)
+        model: PreTrainedModel = build_model(
+            config.policy.model, tokenizer.vocab_size, derive_seed(config.seed, "model") % 2**31
+        )
+        facts = _practise(run, model, tokenizer, lexicon, folder)
+        tokenizer.save(folder)
+        lexicon.save(folder)
+        save_model(model, folder)
+        sampler = TorchSampler(model, tokenizer, BASE)
+        right = {k.value: _right(sampler, tokenizer, lexicon, k, config.seed) for k in Lesson}
+        return facts | {"unseen": UNSEEN, "right": right}
+
+    run.stage(BASE, inputs, work)
+    return run.path(BASE)
+
+
+def _practise(
+    run: Run, model: PreTrainedModel, tokenizer: Tokenizer, lexicon: Lexicon, folder: Path
+) -> dict[str, object]:
+    """One lesson after the other, each once through its exercises."""
+    practice, seed = run.config.policy.base, run.config.seed
+    counts = {Lesson.FIND: practice.find, Lesson.MIXED: practice.mixed}
+    lessons = [lesson for lesson in Lesson if counts[lesson]]
+    facts: dict[str, object] = {}
+    seconds = 0.0
+    for lesson in lessons:
+        made = exercises(counts[lesson], lexicon.words or (), lesson, seed=seed)
+        how = FitConfig(
+            epochs=1.0,
+            batch_tokens=practice.batch_tokens,
+            optimizer=practice.optimizer,
+            decay_fraction=0.5 if lesson is lessons[-1] else 0.0,
+            seed=derive_seed(seed, BASE, lesson.value) % 2**31,
+        )
+        rows = encode_examples(tokenizer, lexicon, [(e.prompt, e.completion) for e in made])
+        result = fit(model, rows, how, folder / lesson.value, fit_progress(run.progress, BASE))
+        seconds += result.elapsed_sec
+        facts[lesson.value] = fit_facts(result)
+    return facts | {"seconds_so_far": seconds}
+
+
+def _right(
+    sampler: TorchSampler, tokenizer: Tokenizer, lexicon: Lexicon, lesson: Lesson, seed: int
+) -> int:
+    """Exercises right of `UNSEEN` that it was not trained on."""
+    unseen = exercises(
+        UNSEEN, lexicon.words or (), lesson, seed=derive_seed(seed, "unseen exercises")
+    )
+    asked = [lexicon.point(e.prompt) for e in unseen]
+    requests = [
+        SampleRequest(
+            prompt_ids=tuple(tokenizer.encode(a.text)), max_new_tokens=32, temperature=0.0, seed=0
+        )
+        for a in asked
+    ]
+    replies = sampler.sample(requests)
+    return sum(
+        a.read(r.raw_text) == e.completion for a, r, e in zip(asked, replies, unseen, strict=True)
+    )
