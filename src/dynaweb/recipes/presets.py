@@ -29,6 +29,9 @@ from dynaweb.world.training import WorldTrainConfig
 PAST_ACTIONS = 2
 """Actions before the present one that the world model is shown."""
 
+FRESH_PAGES = 2_000_000
+"""Seed of the first page of an evaluation: those from 1,000,000 on have been looked at by an earlier study."""
+
 DEMO_TASKS = (
     "choose-list",
     "click-checkboxes",
@@ -116,7 +119,7 @@ def study() -> RecipeConfig:
             ),
             audit=AuditConfig(every=8, dreams=24),
         ),
-        evaluation=EvaluationConfig(episodes=20, max_steps=8),
+        evaluation=EvaluationConfig(episodes=20, first_seed=FRESH_PAGES, max_steps=8),
     )
 
 
@@ -130,7 +133,7 @@ def demo() -> RecipeConfig:
         data=DataConfig(experts=10, random=4, noisy=12, agent=24, held_out=12, held_out_noisy=2),
         policy=replace(full.policy, base=BaseConfig(find=12_000, mixed=14_000)),
         gspo=replace(full.gspo, iterations=8, audit=AuditConfig(every=4, dreams=12)),
-        evaluation=EvaluationConfig(episodes=10, max_steps=8),
+        evaluation=EvaluationConfig(episodes=10, first_seed=FRESH_PAGES, max_steps=8),
     )
 
 
