@@ -65,7 +65,8 @@ def summary(run: Run, data: Sequence[Trajectory]) -> Summary:
         notes={
             "fidelity": "The first agent's and an erring expert's real steps on pages nothing was trained on. "
             "Determined: every new string stands on the page, in the action or the goal, or was seen in "
-            "training on three other pages of the task.",
+            "training on three other pages of the task; no like step came out differently; and it is not a click "
+            "on a list, where what lies under its middle decides.",
             "judge": "The first agent's real attempts on held-out pages, each judged by bars that were set on the other half of these pages.",
             "replays": "Dreams of the trained agent, their actions done again in Chromium.",
         },
@@ -121,6 +122,29 @@ def _shortfalls(run: Run, replays: ReplayReport) -> tuple[str, ...]:
             said.append(
                 f"DynaWeb does not beat {c.paired.control} here: the interval of the difference includes zero or lies below it."
             )
+    said += _shortfalls_of_world(fidelity, judge)
+    if left := run.facts("gspo").get("tasks_not_dreamt"):
+        assert isinstance(left, list)
+        least = run.config.world.least_right
+        said.append(
+            f"Not dreamt of, since fewer than {least:.0%} of their held-out steps are imagined rightly: {', '.join(left)}."
+        )
+    bar, true = run.config.gspo.audit.bar, replays.success_precision
+    if true.fraction is None:
+        said.append(
+            "No dream of the final audit was judged a success, so their precision is not known."
+        )
+    elif true.fraction < bar:
+        said.append(
+            f"Only {true.fraction:.0%} of {true.n} dreamed successes were real; the bar is {bar:.0%}."
+        )
+    if run.facts("gspo")["stopped_by_audit"]:
+        said.append("Training in dreams was stopped by its audit.")
+    return (*said, *run.folder.notices)
+
+
+def _shortfalls_of_world(fidelity: FidelityReport, judge: JudgeReport) -> list[str]:
+    said = []
     exact = fidelity.total.local_determined.fraction
     if exact is None:
         said.append(
@@ -139,15 +163,4 @@ def _shortfalls(run: Run, replays: ReplayReport) -> tuple[str, ...]:
         said.append(
             f"The judge calls {passed.fraction:.0%} of {passed.n} real failures a success; the goal is under {WANTED_FALSE_POSITIVES:.0%}."
         )
-    bar, true = run.config.gspo.audit.bar, replays.success_precision
-    if true.fraction is None:
-        said.append(
-            "No dream of the final audit was judged a success, so their precision is not known."
-        )
-    elif true.fraction < bar:
-        said.append(
-            f"Only {true.fraction:.0%} of {true.n} dreamed successes were real; the bar is {bar:.0%}."
-        )
-    if run.facts("gspo")["stopped_by_audit"]:
-        said.append("Training in dreams was stopped by its audit.")
-    return (*said, *run.folder.notices)
+    return said

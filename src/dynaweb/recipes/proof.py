@@ -43,8 +43,10 @@ def arms_in_words(config: RecipeConfig) -> Mapping[str, str]:
     own = "its own real successes, then " if config.policy.own_epochs else ""
     share = f"{config.gspo.mix.expert_share:.0%}"
     matched = "DynaWeb's training time" if config.controls.match_time else "a fixed number of steps"
+    base = config.policy.base
+    read = "exercises in reading made-up pages, then " if base.find or base.mixed else ""
     return {
-        FIRST_AGENT: f"{config.data.experts} demonstrations a task",
+        FIRST_AGENT: f"{read}{config.data.experts} demonstrations a task",
         SFT_MORE: f"the same demonstrations for longer: {matched}",
         FILTERED: f"the demonstrations and its own real successes, of as many live steps as DynaWeb took, for {matched}",
         DYNAWEB: f"the demonstrations, {own}GSPO in dreams, up to {share} of a group's members experts",
