@@ -15,9 +15,9 @@ from dynaweb.evaluate.plan import (
     save_plan,
 )
 from dynaweb.evaluate.results import RESULTS_FILE, EvaluationResults, analyse
-from dynaweb.evaluate.store import read_record, write_record
 from dynaweb.records.observation import Observation
 from dynaweb.records.trajectory import Behaviour, Fault, Outcome, Reason, Step, Trajectory, World
+from dynaweb.runs.jsonfile import read_record, write_record
 
 PLAN = EvaluationPlan(
     tasks=("click-test", "enter-text"),

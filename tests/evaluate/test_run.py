@@ -8,9 +8,9 @@ from dynaweb.errors import BrowserError, StorageError, UserError
 from dynaweb.evaluate.plan import PLAN_FILE, Comparison, EvaluationPlan
 from dynaweb.evaluate.results import RESULTS_FILE, EvaluationResults
 from dynaweb.evaluate.run import analyse_folder, episodes_file, evaluate_arm, run_evaluation
-from dynaweb.evaluate.store import read_record
 from dynaweb.records.action import Click, Noop
 from dynaweb.records.trajectory import Step
+from dynaweb.runs.jsonfile import read_record
 
 PLAN = EvaluationPlan(
     tasks=TASKS[:2],

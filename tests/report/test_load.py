@@ -11,13 +11,13 @@ from tests.report.made_run import PLAN, evaluated, login, made_run
 from dynaweb.errors import StorageError, UserError
 from dynaweb.evaluate.plan import save_plan
 from dynaweb.evaluate.run import analyse_folder, episodes_file
-from dynaweb.evaluate.store import write_record
 from dynaweb.records.codec import dump
 from dynaweb.records.trajectory import Outcome, World
 from dynaweb.report.data import DreamedPages, ReportFiles
 from dynaweb.report.load import load_report, read_curves, write_report
 from dynaweb.report.terminal import terminal_report
 from dynaweb.runs.folder import RunFolder
+from dynaweb.runs.jsonfile import write_record
 
 FILES = ReportFiles()
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from dynaweb.errors import StorageError, UserError
 from dynaweb.evaluate.config import StatisticsConfig
-from dynaweb.evaluate.store import decode, read_object, write_object
+from dynaweb.runs.jsonfile import decode, read_object, write_object
 
 PLAN_FILE = "plan.json"
 """Name of the plan in an evaluation folder."""

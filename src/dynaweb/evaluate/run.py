@@ -18,8 +18,8 @@ from dynaweb.contracts import Agent
 from dynaweb.errors import StorageError, UserError
 from dynaweb.evaluate.plan import PLAN_FILE, EvaluationPlan, load_plan, save_plan
 from dynaweb.evaluate.results import RESULTS_FILE, EvaluationResults, analyse
-from dynaweb.evaluate.store import write_record
 from dynaweb.records.trajectory import Behaviour, Trajectory
+from dynaweb.runs.jsonfile import write_record
 from dynaweb.runs.progress import Progress, silent
 
 

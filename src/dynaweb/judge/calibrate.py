@@ -8,13 +8,13 @@ agent's own successes: between the edges the verdict is unknown, and the attempt
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from dynaweb.errors import StorageError, UserError
 from dynaweb.judge.config import Bar, JudgeConfig
-from dynaweb.records.fieldcodec import codec_for
-from dynaweb.runs.atomic import read_json, write_json
+from dynaweb.runs.atomic import read_json
+from dynaweb.runs.jsonfile import decode, write_record
 
 CALIBRATION_FILE = "judge.json"
 
@@ -143,7 +143,7 @@ def _ordered(upper: float, lower: float) -> Bar:
 
 def save_calibration(calibration: Calibration, folder: Path) -> None:
     """Write it beside the model, at once or not at all."""
-    write_json(folder / CALIBRATION_FILE, asdict(calibration))
+    write_record(folder / CALIBRATION_FILE, calibration)
 
 
 def load_calibration(folder: Path) -> Calibration:
@@ -153,13 +153,10 @@ def load_calibration(folder: Path) -> Calibration:
         StorageError: there is none, or it is damaged.
     """
     path = folder / CALIBRATION_FILE
-    annotation: object = Calibration
     try:
         fields = read_json(path)
-        calibration = None if fields is None else codec_for(annotation).decode(fields, str(path))
+        if fields is not None:
+            return decode(Calibration, fields, str(path))
     except (StorageError, UserError) as error:
         raise StorageError(f"{error}; calibrate the judge again") from error
-    if calibration is None:
-        raise StorageError(f"no {CALIBRATION_FILE} in {str(folder)!r}: calibrate the judge")
-    assert isinstance(calibration, Calibration)
-    return calibration
+    raise StorageError(f"no {CALIBRATION_FILE} in {str(folder)!r}: calibrate the judge")

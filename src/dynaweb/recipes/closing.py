@@ -7,7 +7,6 @@ from pathlib import Path
 from dynaweb.bench.results import FidelityReport, JudgeReport, ReplayReport
 from dynaweb.evaluate.results import RESULTS_FILE, EvaluationResults
 from dynaweb.evaluate.statistics import Rate, wilson
-from dynaweb.evaluate.store import read_record, write_record
 from dynaweb.recipes.config import EVALUATION_SEEDS_FROM, EvaluationConfig
 from dynaweb.recipes.controls import OWN
 from dynaweb.recipes.proof import DYNAWEB, arms_in_words
@@ -16,6 +15,7 @@ from dynaweb.recipes.worldly import FIDELITY
 from dynaweb.records.trajectory import Outcome, Trajectory
 from dynaweb.report.data import DataRow, DreamedSuccess, Drop, Speed, StageTime, Summary
 from dynaweb.report.load import write_report
+from dynaweb.runs.jsonfile import read_record, write_record
 
 REPORT = "report.html"
 WANTED_FIDELITY = 0.85

@@ -12,7 +12,6 @@ from dynaweb.bench.w2r import Replay, replay, replay_report
 from dynaweb.browser.environment import BrowserEnvironment, miniwob_world
 from dynaweb.dream.run import Dreamers, DreamRequest, dream
 from dynaweb.dream.starts import collect_starts, pick_starts
-from dynaweb.evaluate.store import write_record
 from dynaweb.gspo.audit import AuditReport, Replayed
 from dynaweb.gspo.train import Parts, train_gspo
 from dynaweb.lm.model import load_model, save_model
@@ -27,6 +26,7 @@ from dynaweb.records.seeds import derive_seed
 from dynaweb.records.trajectory import Outcome, Trajectory
 from dynaweb.rollout.workers import work_through
 from dynaweb.runs.atomic import write_text
+from dynaweb.runs.jsonfile import write_record
 from dynaweb.runs.jsonl import read_prefix
 
 METRICS = "metrics.jsonl"

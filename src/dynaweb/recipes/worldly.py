@@ -12,7 +12,6 @@ from dynaweb.bench.judge_table import asked_ids, judge_table
 from dynaweb.bench.results import FidelityReport
 from dynaweb.dataset.split import require_disjoint, split_by_seed
 from dynaweb.errors import UserError
-from dynaweb.evaluate.store import read_record, write_record
 from dynaweb.judge.calibrate import (
     Calibration,
     Scored,
@@ -32,6 +31,7 @@ from dynaweb.recipes.stage import Run
 from dynaweb.records.trajectory import Behaviour, Trajectory
 from dynaweb.report.choose import choose_pages
 from dynaweb.report.data import DreamedPages
+from dynaweb.runs.jsonfile import read_record, write_record
 from dynaweb.world.model import PatchWorldModel
 from dynaweb.world.train import train_world
 

@@ -1,7 +1,7 @@
 """What the report shows, as records. `load.py` fills them from the files of a run folder.
 
 `ReportFiles` says where each file is. Every one may be missing, and then its section says so. JSON files
-hold one record (`evaluate.store.write_record`, or bench's `to_json`), JSONL files one record a line.
+hold one record (`runs.jsonfile.write_record`), JSONL files one record a line.
 """
 
 from collections.abc import Mapping

@@ -10,7 +10,6 @@ from dynaweb.errors import StorageError, UserError
 from dynaweb.evaluate.plan import PLAN_FILE, EvaluationPlan, load_plan, plan_hash
 from dynaweb.evaluate.results import RESULTS_FILE, EvaluationResults
 from dynaweb.evaluate.run import episodes_file, last_attempts
-from dynaweb.evaluate.store import read_record
 from dynaweb.records.codec import load_as
 from dynaweb.records.trajectory import Trajectory
 from dynaweb.report.choose import choose_attempts
@@ -25,6 +24,7 @@ from dynaweb.report.data import (
 )
 from dynaweb.report.page import render_report
 from dynaweb.runs.atomic import read_json, write_text
+from dynaweb.runs.jsonfile import read_record
 from dynaweb.runs.jsonl import read_prefix
 
 T = TypeVar("T")

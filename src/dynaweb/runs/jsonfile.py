@@ -1,4 +1,4 @@
-"""Tables on disk: a frozen record as one readable JSON file, whole or not there at all."""
+"""One frozen record as one readable JSON file, whole or not there at all; `jsonl` holds many."""
 
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
