@@ -126,7 +126,7 @@ def test_a_share_of_nothing_is_not_zero() -> None:
 
 def test_the_report_is_plain_json(attempts: list[Trajectory]) -> None:
     report = measured(Copy(), attempts)
-    back = json.loads(json.dumps(report.to_json()))
+    back = json.loads(json.dumps(asdict(report)))
     assert back["total"]["local"] == asdict(report.total.local)
     assert [r["task"] for r in back["by_task"]] == sorted(TASKS)
 

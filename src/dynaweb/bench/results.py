@@ -1,9 +1,6 @@
 """What the measurements come to, as plain records: counts, so that a report can put intervals on them."""
 
-from dataclasses import asdict, dataclass
-from typing import TypeAlias
-
-Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,10 +104,6 @@ class FidelityReport:
     seeds: int
     """Different (task, seed) pairs."""
 
-    def to_json(self) -> dict[str, Json]:
-        """For the run folder; fractions are left to the reader, counts are exact."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeRow:
@@ -147,10 +140,6 @@ class JudgeReport:
     asked_total: JudgeRow
     """The same without the attempts that a rule decided (out of steps and the like)."""
 
-    def to_json(self) -> dict[str, Json]:
-        """For the run folder."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DepthRow:
@@ -185,7 +174,3 @@ class ReplayReport:
     """The same dreams' actions in the real web."""
     broken: int
     """Replays that the browser broke off; in no other number."""
-
-    def to_json(self) -> dict[str, Json]:
-        """For the run folder."""
-        return asdict(self)

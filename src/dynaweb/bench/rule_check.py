@@ -7,10 +7,10 @@ refuses, or refused what the gate lets through (covered elements and the like: o
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from dynaweb.axtree.tree import read_tree
-from dynaweb.bench.results import Json, Share
+from dynaweb.bench.results import Share
 from dynaweb.records.observation import Observation
 from dynaweb.records.trajectory import Trajectory
 from dynaweb.world.rules import Ruled, apply_rules
@@ -55,10 +55,6 @@ class RuleReport:
     """Steps that only the gate refused: each is a bug."""
     focus_right: Share
     """Of the steps that did not end the episode, those where the keyboard is where the rules say."""
-
-    def to_json(self) -> dict[str, Json]:
-        """For the run folder."""
-        return asdict(self)
 
 
 def check_rules(trajectories: Iterable[Trajectory]) -> RuleReport:
