@@ -122,3 +122,10 @@ def test_tasks_that_no_longer_teach_lose_their_share_but_are_not_forgotten() -> 
     assert shares == {"toy-check": LEAST_SHARE}
     varied = reap(Dreams(lambda k, i: i == 0)).groups
     assert teaching(shares, varied)["toy-check"] > 0.6
+
+
+def test_experts_among_dreams_that_all_fail_do_not_make_a_task_worth_drawing() -> None:
+    mixed = dataclasses.replace(CONFIG, mix=MixConfig(group_size=4))
+    hopeless = reap(Dreams(lambda k, i: False), mixed).groups
+    assert all(g.status is GroupStatus.TRAINED for g in hopeless)
+    assert teaching({"toy-check": 1.0}, hopeless[:1]) == {"toy-check": 0.7}

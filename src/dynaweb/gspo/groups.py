@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from dynaweb.batch.advantage import GroupStatus, ScoredGroup, score_group
 from dynaweb.batch.mix import Render, mix_group, split_group
+from dynaweb.batch.source import Source
 from dynaweb.batch.summary import Metrics, summarise
 from dynaweb.dream.run import DreamRequest
 from dynaweb.dream.starts import NO_WEIGHTS, StartPoint, pick_starts
@@ -95,13 +96,17 @@ def harvest(
 def teaching(before: Mapping[str, float], groups: Sequence[ScoredGroup]) -> dict[str, float]:
     """How much of each task teaches: a running share of its groups, never so low that it is forgotten.
 
+    A group teaches here when its own dreams ended differently: one where experts succeed and all dreams fail
+    would draw the hopeless tasks most, and what the policy can do would be overwritten (log, 2026-11-30).
+
     Args:
         before: the shares until now; a new task begins at 1.
         groups: the latest, in order.
     """
     now = dict(before)
     for group in groups:
-        task, taught = group.start.task, float(group.status is GroupStatus.TRAINED)
+        task = group.start.task
+        taught = float(len({c.reward for c in group.credits if c.source is Source.DREAM}) > 1)
         now[task] = max(LEAST_SHARE, KEPT * now.get(task, 1.0) + (1.0 - KEPT) * taught)
     return now
 

@@ -102,15 +102,15 @@ def study() -> RecipeConfig:
             least_right=0.8,
         ),
         gspo=GspoConfig(
-            iterations=16,
-            groups=25,
-            resample_rounds=1,
+            iterations=24,
+            groups=30,
+            resample_rounds=2,
             mix=MixConfig(group_size=8, expert_share=0.5, live_share=0.25),
-            starts=StartsConfig(intermediate_share=0.3),
+            starts=StartsConfig(intermediate_share=0.3, adapt=True),
             advantage=AdvantageConfig(negative_cap=0.0),
             update=UpdateConfig(
                 optimizer=OptimizerConfig(
-                    name="muon", learning_rate=4e-4, muon_learning_rate=2e-3, weight_decay=0.0
+                    name="muon", learning_rate=8e-4, muon_learning_rate=4e-3, weight_decay=0.0
                 ),
                 clip=ClipConfig(low=0.2, high=0.2, reference_tokens=None),
                 warmup_steps=8,
@@ -132,7 +132,7 @@ def demo() -> RecipeConfig:
         tasks=DEMO_TASKS,
         data=DataConfig(experts=10, random=4, noisy=12, agent=24, held_out=12, held_out_noisy=2),
         policy=replace(full.policy, base=BaseConfig(find=12_000, mixed=14_000)),
-        gspo=replace(full.gspo, iterations=8, audit=AuditConfig(every=4, dreams=12)),
+        gspo=replace(full.gspo, iterations=10, groups=20, audit=AuditConfig(every=5, dreams=12)),
         evaluation=EvaluationConfig(episodes=10, first_seed=FRESH_PAGES, max_steps=8),
     )
 
