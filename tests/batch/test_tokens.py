@@ -2,18 +2,13 @@ import dataclasses
 
 import pytest
 from tests.batch import made
+from tests.lm.letters import LETTERS
 
 from dynaweb.agent.lm_agent import act_prompt
 from dynaweb.batch.advantage import AdvantageConfig, score_group
 from dynaweb.batch.tokens import render_expert, rows_of, train_trajectories
 from dynaweb.records.action import print_action
 from dynaweb.records.trajectory import Fault, Outcome
-
-EOS = 999
-
-
-def encode(text: str) -> list[int]:
-    return [ord(c) for c in text]
 
 
 def test_a_row_for_every_reply_in_order() -> None:
@@ -46,19 +41,19 @@ def test_equal_attempts_become_one_with_copies() -> None:
 
 def test_the_expert_is_said_in_the_policys_prompt_and_grammar() -> None:
     e = made.without_replies(made.expert("e"))
-    rendered = render_expert(e, encode, EOS)
+    rendered = render_expert(e, LETTERS)
     for i, step in enumerate(rendered.steps):
         (said,) = step.generations
         prompt = act_prompt(e.goal, e.steps[:i], e.steps[i].observation)
-        assert said.prompt_ids == tuple(encode(prompt))
+        assert said.prompt_ids == LETTERS.encode(prompt).ids
         assert step.action is not None
-        assert said.completion_ids == (*encode(print_action(step.action)), EOS)
+        assert said.completion_ids == (*map(ord, print_action(step.action)), 0)
     assert rendered.outcome is e.outcome and len(rendered.steps) == len(e.steps)
 
 
 def test_a_suffix_keeps_what_came_before_in_its_prompt() -> None:
     suffix = made.without_replies(made.expert("e")).suffix(1)
-    (said,) = render_expert(suffix, encode, EOS).steps[0].generations
+    (said,) = render_expert(suffix, LETTERS).steps[0].generations
     assert "<did>" in "".join(map(chr, said.prompt_ids))
 
 
@@ -66,4 +61,4 @@ def test_an_expert_that_faulted_demonstrates_nothing() -> None:
     e = made.expert("e")
     bad = dataclasses.replace(e.steps[0], fault=Fault.DISABLED)
     with pytest.raises(ValueError, match="did not act"):
-        render_expert(dataclasses.replace(e, steps=(bad, e.steps[1])), encode, EOS)
+        render_expert(dataclasses.replace(e, steps=(bad, e.steps[1])), LETTERS)

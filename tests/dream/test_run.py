@@ -3,6 +3,7 @@ from collections.abc import Sequence
 import pytest
 from tests.conformance.toy import FIRST, SECOND, SUBMIT, RuleJudge, TableWorldModel, table_of
 from tests.gspo.toys import SEEDS, starts
+from tests.lm.letters import LETTERS
 
 from dynaweb.agent.lm_agent import AgentConfig
 from dynaweb.contracts import SampleRequest
@@ -57,7 +58,7 @@ class Counting(RuleJudge):
 def who(sampler: Coin, world: TableWorldModel, judge: RuleJudge) -> Dreamers:
     return Dreamers(
         sampler=sampler,
-        encode=lambda text: [1, 2, 3],
+        language=LETTERS,
         agent=AgentConfig(temperature=1.0),
         world=world,
         judge=judge,

@@ -21,13 +21,14 @@ from transformers import PreTrainedModel
 from dynaweb.agent.lm_agent import act_prompt
 from dynaweb.dream.starts import StartPoint, StartsConfig, collect_starts
 from dynaweb.gspo.train import Parts
+from dynaweb.lm.language import Language
 from dynaweb.lm.model import ModelConfig, build_model
 from dynaweb.lm.sampler import TorchSampler
 from dynaweb.lm.tokenizer import Tokenizer, train_tokenizer
 from dynaweb.records.action import Action, Click, print_action
 from dynaweb.records.trajectory import Behaviour, Trajectory
 from dynaweb.rollout.episode import EpisodeConfig, run_episode
-from dynaweb.train.batch import Example
+from dynaweb.train.encode import encode_examples
 from dynaweb.train.fit import FitConfig, fit
 
 SEEDS = range(4)
@@ -88,13 +89,7 @@ def half_trained(folder: Path) -> PreTrainedModel:
     model = build_model(
         ModelConfig(hidden=48, layers=2, heads=4, ffn=96, context=512), words.vocab_size, seed=0
     )
-    examples = [
-        Example(
-            prompt_ids=tuple(words.encode(p)),
-            completion_ids=(*words.encode(c), words.eos_id),
-        )
-        for p, c in ambivalent()
-    ]
+    examples = encode_examples(Language(words), ambivalent())
     fit(model, examples, FitConfig(steps=90, batch_tokens=4096, warmup_steps=5), folder)
     return model
 
@@ -105,8 +100,7 @@ def parts(policy: PreTrainedModel) -> Parts:
         policy=policy,
         name="toy",
         sampler=TorchSampler(policy, words, "toy"),
-        encode=words.encode,
-        eos_id=words.eos_id,
+        language=Language(words),
         world=table(),
         judge=RuleJudge(),
         starts=starts(),

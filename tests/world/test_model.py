@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 from tests.conformance.toy import FIELD, FIRST, LOCKED, NOTES_TAB, SUBMIT, first_site, show
+from tests.lm.letters import LETTERS
 
 from dynaweb.contracts import Imagine, PredictionStatus, SampleRequest, WorldModel
 from dynaweb.errors import UserError
@@ -13,13 +14,6 @@ from dynaweb.world.config import WorldModelConfig
 from dynaweb.world.model import PatchWorldModel
 
 PAGE = show(first_site(0))
-
-
-class Letters:
-    """A tokenizer of one id a character."""
-
-    def encode(self, text: str) -> list[int]:
-        return [ord(c) for c in text]
 
 
 class Scripted:
@@ -59,7 +53,7 @@ def world(
 ) -> tuple[PatchWorldModel, Scripted]:
     said = answer if callable(answer) else (lambda _p, _r: answer)
     sampler = Scripted(said, finish)
-    return PatchWorldModel(sampler, Letters(), config or WorldModelConfig()), sampler
+    return PatchWorldModel(sampler, LETTERS, config or WorldModelConfig()), sampler
 
 
 def ask(action: Action, seed: int = 0) -> Imagine:

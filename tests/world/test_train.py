@@ -15,9 +15,10 @@ from dynaweb.errors import StorageError, UserError
 from dynaweb.judge.config import JudgeConfig
 from dynaweb.judge.model import LmJudge
 from dynaweb.lm.config import ModelConfig
+from dynaweb.lm.language import Language
 from dynaweb.lm.model import build_model, load_model
 from dynaweb.lm.sampler import TorchSampler
-from dynaweb.lm.tokenizer import Tokenizer, train_tokenizer
+from dynaweb.lm.tokenizer import load_language, train_tokenizer
 from dynaweb.records.action import Click
 from dynaweb.records.trajectory import Outcome, Trajectory
 from dynaweb.train.config import FitConfig
@@ -46,43 +47,45 @@ def attempts() -> list[Trajectory]:
 
 
 @pytest.fixture(scope="module")
-def tokenizer(attempts: list[Trajectory]) -> Tokenizer:
-    return train_tokenizer(world_texts(attempts, CONFIG), 400)
+def language(attempts: list[Trajectory]) -> Language:
+    return Language(train_tokenizer(world_texts(attempts, CONFIG), 400))
 
 
 @pytest.fixture(scope="module")
 def trained(
-    attempts: list[Trajectory], tokenizer: Tokenizer, tmp_path_factory: pytest.TempPathFactory
+    attempts: list[Trajectory], language: Language, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
     folder = tmp_path_factory.mktemp("world")
-    model = build_model(ModelConfig(hidden=64, layers=2, heads=4, ffn=128), tokenizer.vocab_size, 0)
-    train_world(model, tokenizer, attempts, folder, config=CONFIG, how=HOW)
+    model = build_model(
+        ModelConfig(hidden=64, layers=2, heads=4, ffn=128), language.tokenizer.vocab_size, 0
+    )
+    train_world(model, language, attempts, folder, config=CONFIG, how=HOW)
     return folder
 
 
 def test_the_judge_has_its_share_of_the_loss(
-    attempts: list[Trajectory], tokenizer: Tokenizer
+    attempts: list[Trajectory], language: Language
 ) -> None:
     for fraction in (0.1, 0.5):
         config = replace(CONFIG, judge_fraction=fraction)
-        data = build_world_data(attempts, tokenizer, config, context=2048)
+        data = build_world_data(attempts, language, config, context=2048)
         n = data.counts["world_examples"]
         loss = [e.weight * len(e.completion_ids) for e in data.examples]
         assert sum(loss[n:]) / sum(loss) == pytest.approx(fraction)
-        assert all(e.completion_ids[-1] == tokenizer.eos_id for e in data.examples)
+        assert all(e.completion_ids[-1] == language.tokenizer.eos_id for e in data.examples)
 
 
-def test_what_is_too_long_is_counted(attempts: list[Trajectory], tokenizer: Tokenizer) -> None:
-    whole = build_world_data(attempts, tokenizer, CONFIG, context=2048)
-    short = build_world_data(attempts, tokenizer, CONFIG, context=90)
+def test_what_is_too_long_is_counted(attempts: list[Trajectory], language: Language) -> None:
+    whole = build_world_data(attempts, language, CONFIG, context=2048)
+    short = build_world_data(attempts, language, CONFIG, context=90)
     lost = short.counts["dropped.world_too_long"] + short.counts["dropped.judge_too_long"]
     assert lost > 0 and len(short.examples) + lost == len(whole.examples)
 
 
 def test_a_small_model_imagines_the_toy_site(trained: Path) -> None:
-    tokenizer = Tokenizer.load(trained)
+    language = load_language(trained)
     model = PatchWorldModel(
-        TorchSampler(load_model(trained), tokenizer, "toy"), tokenizer, WorldModelConfig()
+        TorchSampler(load_model(trained), language.tokenizer, "toy"), language, WorldModelConfig()
     )
     page = show(first_site(3))
     opened, ended = model.predict(
@@ -93,8 +96,9 @@ def test_a_small_model_imagines_the_toy_site(trained: Path) -> None:
 
 
 def test_the_same_model_judges(trained: Path) -> None:
-    tokenizer = Tokenizer.load(trained)
-    judge = LmJudge(TorchSampler(load_model(trained), tokenizer, "toy"), tokenizer, JudgeConfig())
+    language = load_language(trained)
+    sampler = TorchSampler(load_model(trained), language.tokenizer, "toy")
+    judge = LmJudge(sampler, language, JudgeConfig())
     verdicts = judge.judge(
         [replace(expert("toy-open", s), outcome=Outcome.UNKNOWN) for s in range(4)]
     )
@@ -111,17 +115,17 @@ def test_counts_are_written_beside_the_model(trained: Path, attempts: list[Traje
 
 
 def test_called_again_it_returns_what_is_there(
-    trained: Path, attempts: list[Trajectory], tokenizer: Tokenizer
+    trained: Path, attempts: list[Trajectory], language: Language
 ) -> None:
     shape = ModelConfig(hidden=64, layers=2, heads=4, ffn=128)
     before = (trained / "model.safetensors").read_bytes()
-    model = build_model(shape, tokenizer.vocab_size, 0)
-    result = train_world(model, tokenizer, attempts, trained, config=CONFIG, how=HOW)
+    model = build_model(shape, language.tokenizer.vocab_size, 0)
+    result = train_world(model, language, attempts, trained, config=CONFIG, how=HOW)
     assert result.fit.resumed_from == STEPS
     assert (trained / "model.safetensors").read_bytes() == before
     with pytest.raises(StorageError):
-        other = build_model(shape, tokenizer.vocab_size, 0)
-        train_world(other, tokenizer, attempts[:5], trained, config=CONFIG, how=HOW)
+        other = build_model(shape, language.tokenizer.vocab_size, 0)
+        train_world(other, language, attempts[:5], trained, config=CONFIG, how=HOW)
 
 
 def test_bad_settings_are_refused() -> None:

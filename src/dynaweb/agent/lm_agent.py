@@ -1,14 +1,14 @@
 """A language model as an agent: the same prompt, sampling and parsing in the real web and in dreams."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from dynaweb.agent.reply import read_reply
 from dynaweb.axtree.label import label_action
 from dynaweb.contracts import SampleRequest
 from dynaweb.errors import UserError
+from dynaweb.lm.language import Language
 from dynaweb.prompts.act import render_act
-from dynaweb.prompts.pointers import EVERY_WORD, Lexicon
 from dynaweb.records.observation import Observation
 from dynaweb.records.trajectory import Generation, Step
 
@@ -43,14 +43,12 @@ class LmAgent:
     def __init__(
         self,
         ask: Callable[[SampleRequest], Awaitable[Generation]],
-        encode: Callable[[str], list[int]],
+        language: Language,
         version: str,
         config: AgentConfig,
-        lexicon: Lexicon = EVERY_WORD,
     ) -> None:
         self._ask = ask
-        self._encode = encode
-        self._lexicon = lexicon
+        self._language = language
         self._version = version
         self._config = config
 
@@ -67,15 +65,14 @@ class LmAgent:
         Raises:
             SamplerError: the model failed, or the prompt is longer than its context.
         """
-        prompt = self._lexicon.point(act_prompt(goal, past, observation))
+        prompt = self._language.encode(act_prompt(goal, past, observation))
         request = SampleRequest(
-            prompt_ids=tuple(self._encode(prompt.text)),
+            prompt_ids=prompt.ids,
             max_new_tokens=self._config.max_new_tokens,
             temperature=self._config.temperature,
             seed=seed,
         )
-        written = await self._ask(request)
-        generation = replace(written, raw_text=prompt.read(written.raw_text))
+        generation = prompt.read(await self._ask(request))
         reply = read_reply(generation.raw_text)
         return Step(
             observation=observation,

@@ -4,13 +4,13 @@ No text is encoded here, so rollout and training can never disagree about tokens
 expert, who wrote none: `render_expert` says its actions in the policy's own prompt and grammar.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from dynaweb.agent.lm_agent import act_prompt
 from dynaweb.batch.advantage import Credit
 from dynaweb.batch.source import Source
-from dynaweb.prompts.pointers import EVERY_WORD, Lexicon
+from dynaweb.lm.language import Language
 from dynaweb.records.action import print_action
 from dynaweb.records.trajectory import Generation, Trajectory
 
@@ -101,12 +101,7 @@ def rows_of(trajectory: Trajectory) -> tuple[Row, ...]:
     return rows
 
 
-def render_expert(
-    trajectory: Trajectory,
-    encode: Callable[[str], list[int]],
-    eos_id: int,
-    lexicon: Lexicon = EVERY_WORD,
-) -> Trajectory:
+def render_expert(trajectory: Trajectory, language: Language) -> Trajectory:
     """The expert's attempt as if the policy had written it: its prompt, its grammar, its end token.
 
     Raises:
@@ -118,17 +113,17 @@ def render_expert(
         if step.action is None or step.fault is not None:
             raise ValueError(f"expert {trajectory.trajectory_id!r} has a step that did not act")
         text = print_action(step.action)
-        prompt, reply = lexicon.pair(act_prompt(trajectory.goal, past, step.observation), text)
-        generation = _written(encode(prompt), [*encode(reply), eos_id], text)
+        prompt = language.encode(act_prompt(trajectory.goal, past, step.observation))
+        generation = _written(prompt.ids, language.encode_reply(prompt, text), text)
         steps.append(replace(step, thought="", generations=(generation,)))
         past = (*past, step)
     return replace(trajectory, steps=tuple(steps))
 
 
-def _written(prompt_ids: Sequence[int], completion_ids: Sequence[int], text: str) -> Generation:
+def _written(prompt_ids: tuple[int, ...], completion_ids: tuple[int, ...], text: str) -> Generation:
     return Generation(
-        prompt_ids=tuple(prompt_ids),
-        completion_ids=tuple(completion_ids),
+        prompt_ids=prompt_ids,
+        completion_ids=completion_ids,
         logprobs=(),
         temperature=1.0,
         seed=0,

@@ -1,7 +1,7 @@
 """Many dreams on one event loop: the replies that wait are sampled together, and so are the pages."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dynaweb.agent.lm_agent import AgentConfig, LmAgent
@@ -9,7 +9,7 @@ from dynaweb.contracts import Judge, Sampler, WorldModel
 from dynaweb.dream.config import DreamConfig
 from dynaweb.dream.environment import DreamEnvironment
 from dynaweb.dream.lockstep import Lockstep
-from dynaweb.prompts.pointers import EVERY_WORD, Lexicon
+from dynaweb.lm.language import Language
 from dynaweb.records.trajectory import Behaviour, Start, Trajectory
 from dynaweb.rollout.episode import EpisodeConfig, run_episode
 from dynaweb.rollout.verdict import needs_verdict, with_verdict
@@ -31,9 +31,8 @@ class Dreamers:
     """Who dreams: policy, world model and judge. The judge is asked once, about all ended dreams."""
 
     sampler: Sampler
-    encode: Callable[[str], list[int]]
-    lexicon: Lexicon = EVERY_WORD
-    """Of the policy: which words it knows, and which it points at."""
+    language: Language
+    """The policy's."""
     agent: AgentConfig
     world: WorldModel
     judge: Judge
@@ -63,7 +62,7 @@ async def _dream(requests: Sequence[DreamRequest], who: Dreamers) -> list[Trajec
         dreams=len(requests),
         max_batch=who.config.max_batch,
     )
-    agent = LmAgent(together.ask_reply, who.encode, who.sampler.version, who.agent, who.lexicon)
+    agent = LmAgent(together.ask_reply, who.language, who.sampler.version, who.agent)
     limit = EpisodeConfig(max_steps=who.config.max_steps)
 
     async def one(request: DreamRequest) -> Trajectory:

@@ -8,7 +8,6 @@ measured in dreams is written as such; `audit` says how much of it is true.
 import copy
 import logging
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -26,7 +25,7 @@ from dynaweb.gspo.groups import harvest, teaching
 from dynaweb.gspo.progress import MetricsLog, Progress, Row, note_of, silent
 from dynaweb.gspo.state import identify, resume, save
 from dynaweb.gspo.update import update_policy
-from dynaweb.prompts.pointers import EVERY_WORD, Lexicon
+from dynaweb.lm.language import Language
 from dynaweb.records.seeds import derive_seed
 from dynaweb.records.trajectory import Trajectory
 from dynaweb.train.optimizer import Optimizer
@@ -55,12 +54,8 @@ class Parts:
     """Version of the initial policy, the stem of all later versions."""
     sampler: PolicySampler
     """Samples from the policy."""
-    encode: Callable[[str], list[int]]
-    """Text to ids, the policy's tokenizer."""
-    lexicon: Lexicon = EVERY_WORD
-    """Words the policy knows; it points at the others."""
-    eos_id: int
-    """The policy's end token."""
+    language: Language
+    """The policy's."""
     world: WorldModel
     """Frozen."""
     judge: Judge
@@ -116,7 +111,7 @@ def train_gspo(
             config,
             first_start=state.next_start,
             dream=lambda requests: dream(requests, _dreamers(parts, config)),
-            render=lambda t: render_expert(t, parts.encode, parts.eos_id, parts.lexicon),
+            render=lambda t: render_expert(t, parts.language),
             weights=state.teaching,
         )
         dreamed = time.monotonic()
@@ -157,8 +152,7 @@ def train_gspo(
 def _dreamers(parts: Parts, config: GspoConfig) -> Dreamers:
     return Dreamers(
         sampler=parts.sampler,
-        encode=parts.encode,
-        lexicon=parts.lexicon,
+        language=parts.language,
         agent=AgentConfig(
             temperature=config.update.temperature, max_new_tokens=config.max_new_tokens
         ),

@@ -12,8 +12,8 @@ from dynaweb.contracts import Judge
 from dynaweb.errors import SamplerError
 from dynaweb.judge.config import Bar, JudgeConfig
 from dynaweb.judge.evidence import judge_prompt, rule_verdict
+from dynaweb.lm.language import Language
 from dynaweb.prompts.judge import FAILURE, SUCCESS
-from dynaweb.prompts.pointers import EVERY_WORD, Lexicon
 from dynaweb.records.trajectory import Outcome, Trajectory, Verdict
 
 _LARGEST = 700.0
@@ -30,35 +30,19 @@ class Scorer(Protocol):
         ...
 
 
-class ReplyEncoder(Protocol):
-    """The part of a tokenizer that is needed here."""
-
-    @property
-    def eos_id(self) -> int:
-        """Token that ends a reply."""
-        ...
-
-    def encode(self, text: str) -> list[int]:
-        """Text to token ids."""
-        ...
-
-
 class LmJudge:
     """A `contracts.Judge` that reads the probability of success from a language model."""
 
     def __init__(
         self,
         scorer: Scorer,
-        tokenizer: ReplyEncoder,
+        language: Language,
         config: JudgeConfig,
-        lexicon: Lexicon = EVERY_WORD,
     ) -> None:
-        """Score with `scorer`; the bars are in `config`, names are pointed at as in training."""
-        self._lexicon = lexicon
+        """Score with `scorer`, whose model reads `language`; the bars are in `config`."""
         self._scorer = scorer
-        self._tokenizer = tokenizer
+        self._language = language
         self._config = config
-        self._replies = [[*tokenizer.encode(word), tokenizer.eos_id] for word in (SUCCESS, FAILURE)]
 
     def judge(self, trajectories: Sequence[Trajectory]) -> list[Verdict]:
         """Verdicts in order; rules first, then one batch for the rest."""
@@ -68,19 +52,18 @@ class LmJudge:
         return [next(asked) if v is None else v for v in ruled]
 
     def _ask(self, trajectories: list[Trajectory]) -> list[Verdict]:
-        prompts = [
-            self._tokenizer.encode(self._lexicon.point(judge_prompt(t.goal, t.past + t.steps)).text)
-            for t in trajectories
-        ]
-        short = [p for p in prompts if len(p) <= self._config.max_prompt_tokens]
+        language = self._language
+        prompts = [language.encode(judge_prompt(t.goal, t.past + t.steps)) for t in trajectories]
+        short = [p for p in prompts if len(p.ids) <= self._config.max_prompt_tokens]
+        replies = [[language.encode_reply(p, word) for word in (SUCCESS, FAILURE)] for p in short]
         try:
-            scored = iter(self._scorer.score(short, [self._replies] * len(short)) if short else [])
+            scored = iter(self._scorer.score([p.ids for p in short], replies) if short else [])
         except SamplerError as error:
             return [_unknown(f"the judge failed: {error}") for _ in trajectories]
         return [
             self._verdict(next(scored), self._config.bar_of(t.task))
-            if len(p) <= self._config.max_prompt_tokens
-            else _unknown(f"the question has {len(p)} tokens")
+            if len(p.ids) <= self._config.max_prompt_tokens
+            else _unknown(f"the question has {len(p.ids)} tokens")
             for p, t in zip(prompts, trajectories, strict=True)
         ]
 

@@ -19,9 +19,9 @@ from transformers import PreTrainedModel
 from dynaweb.contracts import SampleRequest
 from dynaweb.errors import SamplerError
 from dynaweb.lm.cache import RoomyCache
+from dynaweb.lm.language import TextCodec
 from dynaweb.lm.model import context_length, hidden_states, output_logits
 from dynaweb.lm.rows import batches_by_length
-from dynaweb.lm.tokenizer import Tokenizer
 from dynaweb.records.trajectory import Generation
 
 # Shape suffixes: B = rows, U = unique prompts, T = positions, K = positions in the cache, V = vocabulary.
@@ -50,7 +50,7 @@ class TorchSampler:
     def __init__(
         self,
         model: PreTrainedModel,
-        tokenizer: Tokenizer,
+        tokenizer: TextCodec,
         version: str,
         *,
         batch_tokens: int = BATCH_TOKENS,
@@ -74,7 +74,7 @@ class TorchSampler:
         return self._version
 
     @property
-    def tokenizer(self) -> Tokenizer:
+    def tokenizer(self) -> TextCodec:
         """Vocabulary of the ids."""
         return self._tokenizer
 

@@ -26,6 +26,8 @@ from tokenizers.pre_tokenizers import Split
 from tokenizers.trainers import BpeTrainer
 
 from dynaweb.errors import StorageError, UserError
+from dynaweb.lm.language import Language
+from dynaweb.prompts.pointers import Lexicon
 from dynaweb.runs.atomic import read_json, write_json, write_text
 
 FORMAT: Final = 1
@@ -152,6 +154,15 @@ class Tokenizer:
             )
         pad = _pretrained_token(folder, inner, "pad_token")
         return cls(inner, eos_id=eos, pad_id=eos if pad is None else pad, own=False)
+
+
+def load_language(folder: Path) -> Language:
+    """Tokenizer and lexicon of the model in this folder; a pretrained one has no lexicon and knows all words.
+
+    Raises:
+        StorageError: there is no tokenizer, or a file is damaged.
+    """
+    return Language(Tokenizer.load(folder), Lexicon.load(folder))
 
 
 def train_tokenizer(texts: Iterable[str], vocab_size: int) -> Tokenizer:

@@ -8,10 +8,10 @@ from transformers import PreTrainedModel
 
 from dynaweb.contracts import SampleRequest
 from dynaweb.dataset.exercises import Lesson, exercises
+from dynaweb.lm.language import Language
 from dynaweb.lm.model import build_model, save_model
 from dynaweb.lm.sampler import TorchSampler
-from dynaweb.lm.tokenizer import Tokenizer
-from dynaweb.prompts.pointers import Lexicon
+from dynaweb.lm.tokenizer import load_language
 from dynaweb.recipes.policy import fit_facts, fit_progress
 from dynaweb.recipes.stage import Run
 from dynaweb.records.seeds import derive_seed
@@ -29,7 +29,7 @@ def learn_to_read(run: Run, words: Path) -> Path | None:
 
     Args:
         run: the recipe.
-        words: folder with tokenizer and lexicon.
+        words: folder with the language.
     """
     config = run.config
     practice = config.policy.base
@@ -44,16 +44,17 @@ def learn_to_read(run: Run, words: Path) -> Path | None:
 
     def work(folder: Path) -> Mapping[str, object]:
         torch.set_num_threads(config.threads)
-        tokenizer, lexicon = Tokenizer.load(words), Lexicon.load(words)
+        language = load_language(words)
         model: PreTrainedModel = build_model(
-            config.policy.model, tokenizer.vocab_size, derive_seed(config.seed, "model") % 2**31
+            config.policy.model,
+            language.tokenizer.vocab_size,
+            derive_seed(config.seed, "model") % 2**31,
         )
-        facts = _practise(run, model, tokenizer, lexicon, folder)
-        tokenizer.save(folder)
-        lexicon.save(folder)
+        facts = _practise(run, model, language, folder)
+        language.save(folder)
         save_model(model, folder)
-        sampler = TorchSampler(model, tokenizer, BASE)
-        right = {k.value: _right(sampler, tokenizer, lexicon, k, config.seed) for k in Lesson}
+        sampler = TorchSampler(model, language.tokenizer, BASE)
+        right = {k.value: _right(sampler, language, k, config.seed) for k in Lesson}
         return facts | {"unseen": UNSEEN, "right": right}
 
     run.stage(BASE, inputs, work)
@@ -61,7 +62,7 @@ def learn_to_read(run: Run, words: Path) -> Path | None:
 
 
 def _practise(
-    run: Run, model: PreTrainedModel, tokenizer: Tokenizer, lexicon: Lexicon, folder: Path
+    run: Run, model: PreTrainedModel, language: Language, folder: Path
 ) -> dict[str, object]:
     """One lesson after the other, each once through its exercises."""
     practice, seed = run.config.policy.base, run.config.seed
@@ -70,7 +71,7 @@ def _practise(
     facts: dict[str, object] = {}
     seconds = 0.0
     for lesson in lessons:
-        made = exercises(counts[lesson], lexicon.words or (), lesson, seed=seed)
+        made = exercises(counts[lesson], language.lexicon.words or (), lesson, seed=seed)
         how = FitConfig(
             epochs=1.0,
             batch_tokens=practice.batch_tokens,
@@ -78,28 +79,23 @@ def _practise(
             decay_fraction=0.5 if lesson is lessons[-1] else 0.0,
             seed=derive_seed(seed, BASE, lesson.value) % 2**31,
         )
-        rows = encode_examples(tokenizer, lexicon, [(e.prompt, e.completion) for e in made])
+        rows = encode_examples(language, [(e.prompt, e.completion) for e in made])
         result = fit(model, rows, how, folder / lesson.value, fit_progress(run.progress, BASE))
         seconds += result.elapsed_sec
         facts[lesson.value] = fit_facts(result)
     return facts | {"seconds_so_far": seconds}
 
 
-def _right(
-    sampler: TorchSampler, tokenizer: Tokenizer, lexicon: Lexicon, lesson: Lesson, seed: int
-) -> int:
+def _right(sampler: TorchSampler, language: Language, lesson: Lesson, seed: int) -> int:
     """Exercises right of `UNSEEN` that it was not trained on."""
     unseen = exercises(
-        UNSEEN, lexicon.words or (), lesson, seed=derive_seed(seed, "unseen exercises")
+        UNSEEN, language.lexicon.words or (), lesson, seed=derive_seed(seed, "unseen exercises")
     )
-    asked = [lexicon.point(e.prompt) for e in unseen]
+    asked = [language.encode(e.prompt) for e in unseen]
     requests = [
-        SampleRequest(
-            prompt_ids=tuple(tokenizer.encode(a.text)), max_new_tokens=32, temperature=0.0, seed=0
-        )
-        for a in asked
+        SampleRequest(prompt_ids=a.ids, max_new_tokens=32, temperature=0.0, seed=0) for a in asked
     ]
     replies = sampler.sample(requests)
     return sum(
-        a.read(r.raw_text) == e.completion for a, r, e in zip(asked, replies, unseen, strict=True)
+        a.read(r).raw_text == e.completion for a, r, e in zip(asked, replies, unseen, strict=True)
     )

@@ -16,8 +16,7 @@ from dynaweb.gspo.audit import AuditReport, Replayed
 from dynaweb.gspo.train import Parts, train_gspo
 from dynaweb.lm.model import load_model, save_model
 from dynaweb.lm.sampler import TorchSampler
-from dynaweb.lm.tokenizer import Tokenizer
-from dynaweb.prompts.pointers import Lexicon
+from dynaweb.lm.tokenizer import load_language
 from dynaweb.recipes.collecting import FIRST_AGENT
 from dynaweb.recipes.stage import Run
 from dynaweb.recipes.worldly import calibrated, dreamable
@@ -53,7 +52,7 @@ def train_in_dreams(run: Run, policy: Path, world: Path, real: Sequence[Trajecto
 
     def work(folder: Path) -> Mapping[str, object]:
         torch.set_num_threads(config.threads)
-        tokenizer = Tokenizer.load(policy)
+        language = load_language(policy)
         model = load_model(policy)
         seen = calibrated(run, world)
         tasks = dreamable(run)
@@ -61,18 +60,15 @@ def train_in_dreams(run: Run, policy: Path, world: Path, real: Sequence[Trajecto
         parts = Parts(
             policy=model,
             name=FIRST_AGENT,
-            sampler=TorchSampler(model, tokenizer, FIRST_AGENT),
-            encode=tokenizer.encode,
-            lexicon=Lexicon.load(policy),
-            eos_id=tokenizer.eos_id,
+            sampler=TorchSampler(model, language.tokenizer, FIRST_AGENT),
+            language=language,
             world=seen.world,
             judge=seen.judge,
             starts=starts.points,
             audit=lambda iteration, dreams: audited(replayed(run, dreams)[0]),
         )
         result = train_gspo(parts, config.gspo, folder, run.progress)
-        tokenizer.save(folder)
-        Lexicon.load(policy).save(folder)
+        language.save(folder)
         save_model(model, folder)
         rows = [json.loads(line) for line in read_prefix(folder / METRICS).lines]
         return {
@@ -161,8 +157,8 @@ def audit_policy(run: Run, policy: Path, world: Path, real: Sequence[Trajectory]
     def work(folder: Path) -> Mapping[str, object]:
         torch.set_num_threads(config.threads)
         run.progress("audit", 0, 2, "dreaming")
-        tokenizer = Tokenizer.load(policy)
-        sampler = TorchSampler(load_model(policy), tokenizer, "dynaweb")
+        language = load_language(policy)
+        sampler = TorchSampler(load_model(policy), language.tokenizer, "dynaweb")
         seen = calibrated(run, world)
         tasks = dreamable(run)
         dreamt = [t for t in real if t.task in tasks]
@@ -171,8 +167,7 @@ def audit_policy(run: Run, policy: Path, world: Path, real: Sequence[Trajectory]
         picked = pick_starts(starts, config.gspo.starts, seed=seed, first=0, count=count)
         who = Dreamers(
             sampler=sampler,
-            encode=tokenizer.encode,
-            lexicon=Lexicon.load(policy),
+            language=language,
             agent=config.agent_at(config.gspo.update.temperature),
             world=seen.world,
             judge=seen.judge,

@@ -12,10 +12,11 @@ from dynaweb.axtree.rename import renamed_copies
 from dynaweb.axtree.vocabulary import VocabularyConfig, learn_vocabulary
 from dynaweb.dataset.policy import policy_examples
 from dynaweb.lm.gather import Gather
+from dynaweb.lm.language import Language
 from dynaweb.lm.model import build_model, context_length, load_model, save_model
 from dynaweb.lm.sampler import TorchSampler
-from dynaweb.lm.tokenizer import Tokenizer, bid_lessons, train_tokenizer
-from dynaweb.prompts.pointers import EVERY_WORD, Lexicon, sign_lessons
+from dynaweb.lm.tokenizer import bid_lessons, load_language, train_tokenizer
+from dynaweb.prompts.pointers import EVERY_WORD, sign_lessons
 from dynaweb.recipes.config import RecipeConfig
 from dynaweb.records.seeds import derive_seed
 from dynaweb.records.trajectory import Trajectory
@@ -41,16 +42,14 @@ def learn_tokenizer(
     texts += world_texts(trajectories, config.world.train, lexicon)
     texts += [*bid_lessons(), *(sign_lessons() if config.policy.pointers else ())]
     tokenizer = train_tokenizer(texts, config.policy.vocab_size)
-    tokenizer.save(folder)
-    lexicon.save(folder)
+    Language(tokenizer, lexicon).save(folder)
     known = len(lexicon.words or ())
     return {"vocab_size": tokenizer.vocab_size, "texts": len(texts), "lexicon": known}
 
 
 def encoded_examples(
     trajectories: Sequence[Trajectory],
-    tokenizer: Tokenizer,
-    lexicon: Lexicon,
+    language: Language,
     *,
     context: int,
     copies: int,
@@ -69,7 +68,7 @@ def encoded_examples(
     )
     made = policy_examples(attempts)
     pairs = [(e.prompt, e.completion) for e in made.examples]
-    examples, too_long = fitting(encode_examples(tokenizer, lexicon, pairs), context)
+    examples, too_long = fitting(encode_examples(language, pairs), context)
     counts = {"attempts": len(trajectories), "attempts_renamed": len(attempts) - len(trajectories)}
     counts |= {"steps_in": made.steps_in, "examples": len(examples)}
     counts["dropped.too_long"] = too_long
@@ -89,27 +88,27 @@ def train_policy(
 ) -> dict[str, object]:
     """Train the agent on demonstrations, from new weights or from those in `begin`.
 
-    `words` is the folder with tokenizer and lexicon.
+    `words` is the folder with the language.
     """
     torch.set_num_threads(config.threads)
-    tokenizer, lexicon = Tokenizer.load(words), Lexicon.load(words)
+    language = load_language(words)
     if begin is None:
         model: PreTrainedModel = build_model(
-            config.policy.model, tokenizer.vocab_size, derive_seed(config.seed, "model") % 2**31
+            config.policy.model,
+            language.tokenizer.vocab_size,
+            derive_seed(config.seed, "model") % 2**31,
         )
     else:
         model = load_model(begin)
     examples, counts = encoded_examples(
         trajectories,
-        tokenizer,
-        lexicon,
+        language,
         context=context_length(model),
         copies=config.policy.renamed_copies,
         seed=config.seed,
     )
     result = fit(model, examples, how, folder / "training", fit_progress(progress, stage))
-    tokenizer.save(folder)
-    lexicon.save(folder)
+    language.save(folder)
     save_model(model, folder)
     return fit_facts(result) | {"counts": counts}
 
@@ -137,10 +136,10 @@ def fit_facts(result: FitResult) -> dict[str, object]:
 def load_agent(folder: Path, version: str, config: AgentConfig, *, threads: int) -> LmAgent:
     """A trained agent that batches the calls of all episodes that wait."""
     torch.set_num_threads(threads)
-    tokenizer = Tokenizer.load(folder)
-    sampler = TorchSampler(load_model(folder), tokenizer, version)
+    language = load_language(folder)
+    sampler = TorchSampler(load_model(folder), language.tokenizer, version)
     gather = Gather(sampler.sample, max_batch=MAX_BATCH)
-    return LmAgent(gather.ask, tokenizer.encode, version, config, Lexicon.load(folder))
+    return LmAgent(gather.ask, language, version, config)
 
 
 def only_successes(trajectories: Iterable[Trajectory]) -> list[Trajectory]:

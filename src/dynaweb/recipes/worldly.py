@@ -24,7 +24,7 @@ from dynaweb.judge.measure import Judged, judge_blind
 from dynaweb.judge.model import LmJudge, decide
 from dynaweb.lm.model import load_model
 from dynaweb.lm.sampler import TorchSampler
-from dynaweb.lm.tokenizer import Tokenizer
+from dynaweb.lm.tokenizer import load_language
 from dynaweb.prompts.pointers import Lexicon
 from dynaweb.recipes.policy import fit_facts, fit_progress
 from dynaweb.recipes.stage import Run
@@ -62,12 +62,11 @@ def train_imagination(run: Run, trajectories: Sequence[Trajectory], policy: Path
         torch.set_num_threads(config.threads)
         result = train_world(
             load_model(policy),
-            Tokenizer.load(policy),
+            load_language(policy),
             trajectories,
             folder,
             config=config.world.train,
             how=config.world.fit,
-            lexicon=Lexicon.load(policy),
             progress=fit_progress(run.progress, "world"),
         )
         return fit_facts(result.fit) | {"counts": dict(result.counts)}
@@ -79,11 +78,11 @@ def train_imagination(run: Run, trajectories: Sequence[Trajectory], policy: Path
 def load_imagination(run: Run, folder: Path, judge: JudgeConfig) -> Imagination:
     """Read a trained world model and judge."""
     torch.set_num_threads(run.config.threads)
-    tokenizer, lexicon = Tokenizer.load(folder), Lexicon.load(folder)
-    sampler = TorchSampler(load_model(folder), tokenizer, f"world-{run.config.name}")
+    language = load_language(folder)
+    sampler = TorchSampler(load_model(folder), language.tokenizer, f"world-{run.config.name}")
     return Imagination(
-        world=PatchWorldModel(sampler, tokenizer, run.config.world.ask, lexicon),
-        judge=LmJudge(sampler, tokenizer, judge, lexicon),
+        world=PatchWorldModel(sampler, language, run.config.world.ask),
+        judge=LmJudge(sampler, language, judge),
     )
 
 

@@ -2,31 +2,26 @@
 
 from collections.abc import Sequence
 
-from dynaweb.lm.tokenizer import Tokenizer
-from dynaweb.prompts.pointers import Lexicon
+from dynaweb.lm.language import Language
 from dynaweb.train.batch import Example
 
 
 def encode_examples(
-    tokenizer: Tokenizer,
-    lexicon: Lexicon,
+    language: Language,
     pairs: Sequence[tuple[str, str]],
     weights: Sequence[float] | None = None,
 ) -> list[Example]:
     """Examples to learn, in order; every reply ends with the end token.
 
     Args:
-        tokenizer: of the model.
-        lexicon: words the model knows; it points at the others.
+        language: of the model.
         pairs: prompts and the replies to learn, in words.
         weights: of each example; 1 when not given.
     """
-    pointed = [lexicon.pair(prompt, reply) for prompt, reply in pairs]
-    prompts = tokenizer.encode_batch([prompt for prompt, _ in pointed])
-    replies = tokenizer.encode_batch([reply for _, reply in pointed])
+    encoded = language.encode_pairs(pairs)
     return [
-        Example(prompt_ids=tuple(p), completion_ids=(*r, tokenizer.eos_id), weight=w)
-        for p, r, w in zip(prompts, replies, weights or [1.0] * len(pairs), strict=True)
+        Example(prompt_ids=prompt, completion_ids=reply, weight=w)
+        for (prompt, reply), w in zip(encoded, weights or [1.0] * len(pairs), strict=True)
     ]
 
 

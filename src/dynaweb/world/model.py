@@ -8,14 +8,13 @@ fit the page, are never shown as a page: after the retries the prediction is inv
 import math
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Protocol
+from dataclasses import dataclass
 
 from dynaweb.axtree.apply import apply
 from dynaweb.axtree.text import parse_delta
 from dynaweb.contracts import Imagine, Prediction, PredictionStatus, Sampler, SampleRequest
 from dynaweb.errors import DeltaError
-from dynaweb.prompts.pointers import EVERY_WORD, Lexicon, Pointed
+from dynaweb.lm.language import EncodedPrompt, Language
 from dynaweb.records.action import print_action
 from dynaweb.records.delta import DeltaKind
 from dynaweb.records.observation import Observation
@@ -26,22 +25,13 @@ from dynaweb.world.examples import world_prompt
 from dynaweb.world.rules import Ruled, apply_rules
 
 
-class Encoder(Protocol):
-    """The part of a tokenizer that is needed here."""
-
-    def encode(self, text: str) -> list[int]:
-        """Text to token ids."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class _Asked:
     """A question that no rule settled."""
 
     ruled: Ruled
     imagine: Imagine
-    pointed: Pointed
-    prompt_ids: tuple[int, ...]
+    prompt: EncodedPrompt
     key: str
 
 
@@ -51,14 +41,12 @@ class PatchWorldModel:
     def __init__(
         self,
         sampler: Sampler,
-        tokenizer: Encoder,
+        language: Language,
         config: WorldModelConfig,
-        lexicon: Lexicon = EVERY_WORD,
     ) -> None:
-        """Ask `sampler`, with prompts encoded by `tokenizer` and names pointed at as in training."""
-        self._lexicon = lexicon
+        """Ask `sampler`, whose model reads and writes `language`."""
         self._sampler = sampler
-        self._tokenizer = tokenizer
+        self._language = language
         self._config = config
         self._remembered: OrderedDict[str, Prediction] = OrderedDict()
 
@@ -92,12 +80,11 @@ class PatchWorldModel:
         )
         drawn = str(question.seed) if self._config.temperature > 0 else ""
         key = "\x1f".join((print_action(question.action), _state(ruled.page), prompt, drawn))
-        pointed = self._lexicon.point(prompt)
-        return _Asked(ruled, question, pointed, tuple(self._tokenizer.encode(pointed.text)), key)
+        return _Asked(ruled, question, self._language.encode(prompt), key)
 
     def _imagine(self, asked: list[_Asked]) -> dict[str, Prediction]:
         """One greedy pass, then retries for what could not be used."""
-        fits = [a for a in asked if len(a.prompt_ids) <= self._config.max_prompt_tokens]
+        fits = [a for a in asked if len(a.prompt.ids) <= self._config.max_prompt_tokens]
         out = {a.key: _invalid(a.ruled.page, "", 0.0) for a in asked}
         left = fits
         for attempt in range(self._config.retries + 1):
@@ -105,7 +92,7 @@ class PatchWorldModel:
                 break
             replies = self._sampler.sample([self._request(a, attempt) for a in left])
             for a, written in zip(left, replies, strict=True):
-                reply = replace(written, raw_text=a.pointed.read(written.raw_text))
+                reply = a.prompt.read(written)
                 out[a.key] = read_prediction(a.ruled.page, a.imagine, reply, retried=attempt > 0)
             left = [a for a in left if out[a.key].status is PredictionStatus.INVALID]
         return out
@@ -114,7 +101,7 @@ class PatchWorldModel:
         config = self._config
         seed = asked.imagine.seed if config.temperature > 0 else 0
         return SampleRequest(
-            prompt_ids=asked.prompt_ids,
+            prompt_ids=asked.prompt.ids,
             max_new_tokens=config.max_new_tokens,
             temperature=config.temperature if attempt == 0 else config.retry_temperature,
             seed=derive_seed(seed, "imagine", asked.key, attempt),

@@ -14,8 +14,8 @@ from transformers import PreTrainedModel
 from dynaweb.axtree.rename import renamed_copies
 from dynaweb.axtree.vocabulary import learn_vocabulary
 from dynaweb.judge.examples import JudgeExample, judge_examples
+from dynaweb.lm.language import Language
 from dynaweb.lm.model import context_length, save_model
-from dynaweb.lm.tokenizer import Tokenizer
 from dynaweb.prompts.pointers import EVERY_WORD, Lexicon
 from dynaweb.records.seeds import derive_seed
 from dynaweb.records.trajectory import Trajectory
@@ -59,25 +59,22 @@ def world_texts(
 
 def build_world_data(
     trajectories: Sequence[Trajectory],
-    tokenizer: Tokenizer,
+    language: Language,
     config: WorldTrainConfig,
     *,
     context: int,
-    lexicon: Lexicon = EVERY_WORD,
 ) -> WorldData:
     """Examples of both kinds, weighed; those longer than the context are left out and counted."""
     seen, judges, counts = _texts(trajectories, config)
     worlds = [e for e in seen for _ in range(e.shown)]
     counts["world_shown"] = len(worlds)
     world_rows = encode_examples(
-        tokenizer,
-        lexicon,
+        language,
         [(e.prompt, e.completion) for e in worlds],
         [e.weight for e in worlds],
     )
     judge_rows = encode_examples(
-        tokenizer,
-        lexicon,
+        language,
         [(e.prompt, e.completion) for e in judges],
         [e.weight for e in judges],
     )
@@ -93,36 +90,31 @@ def build_world_data(
 
 def train_world(
     model: PreTrainedModel,
-    tokenizer: Tokenizer,
+    language: Language,
     trajectories: Sequence[Trajectory],
     folder: Path,
     *,
     config: WorldTrainConfig,
     how: FitConfig,
-    lexicon: Lexicon = EVERY_WORD,
     progress: Progress | None = None,
 ) -> WorldTrainResult:
     """Train `model` in place, from the weights it has, and write it to `folder`.
 
     Args:
         model: new, or already trained on something else (the agent's own weights).
-        tokenizer: of that model.
+        language: of that model.
         trajectories: real attempts of the training seeds, successes and failures.
         folder: what is written.
         config: what is learnt.
         how: how long and how.
-        lexicon: words the model knows; it points at the others.
         progress: told every row of metrics.
 
     Raises:
         UserError: nothing to learn from. StorageError: the folder holds another training.
     """
-    data = build_world_data(
-        trajectories, tokenizer, config, context=context_length(model), lexicon=lexicon
-    )
+    data = build_world_data(trajectories, language, config, context=context_length(model))
     result = fit(model, data.examples, how, folder / "training", progress)
-    tokenizer.save(folder)
-    lexicon.save(folder)
+    language.save(folder)
     save_model(model, folder)
     about = {"config": asdict(config), "counts": dict(data.counts), "fit": asdict(result)}
     write_json(folder / WORLD_FILE, about)
