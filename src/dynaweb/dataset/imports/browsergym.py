@@ -11,8 +11,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, FiniteFloat
 
-from dynaweb.axtree.dialects.document import Dialect
-from dynaweb.dataset.imports.arrivals import ended, until_over
+from dynaweb.dataset.imports.arrivals import read_recording
 from dynaweb.dataset.imports.recorded import PageReader, Provenance, attempts
 from dynaweb.dataset.imports.rows import checked_prefix, checked_rows, is_list, read_document
 from dynaweb.dataset.imports.tally import Tally
@@ -95,24 +94,21 @@ def _episodes(path: Path, tally: Tally, skip_damaged: bool) -> Iterator[tuple[Ep
 
 def _attempt(episode: Episode, where: str, *, tally: Tally) -> Trajectory | None:
     found = checked_prefix(episode.steps, StepInfo, tally, "step", where)
-    rows = list(until_over(found, len(episode.steps), where, tally))
-    if not rows:
+    held = read_recording(found, len(episode.steps), _page, _reply, where=where, tally=tally)
+    if held is None:
         return None
-    reader = PageReader(tally=tally, dialect=Dialect.BROWSERGYM)
-    whole = len(rows) == len(episode.steps)
-    end = ended(rows, partial(_page, reader), _reply, whole=whole, where=where, tally=tally)
-    reward = sum(s.reward for s in rows)
+    reward = sum(s.reward for s in held.rows)
     won = Outcome.SUCCESS if reward >= 1.0 else Outcome.FAILURE
     return Trajectory(
         trajectory_id=f"{episode.task_name or 'browsergym'}.{episode.task_seed}@{where}",
         task=episode.task_name or "browsergym",
-        goal=episode.goal or rows[0].obs.goal,
+        goal=episode.goal or held.rows[0].obs.goal,
         seed=episode.task_seed,
-        steps=end.steps,
-        final=end.final,
-        outcome=won if end.over else Outcome.UNKNOWN,
-        reason=end.reason,
-        detail=end.detail,
+        steps=held.steps,
+        final=held.final,
+        outcome=won if held.over else Outcome.UNKNOWN,
+        reason=held.reason,
+        detail=held.detail,
         raw_reward=reward,
         world=World.LIVE,
         behaviour=Behaviour.AGENT,

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, FiniteFloat
 
-from dynaweb.axtree.dialects.document import Dialect
-from dynaweb.dataset.imports.arrivals import ended, until_over
+from dynaweb.dataset.imports.arrivals import read_recording
 from dynaweb.dataset.imports.recorded import PageReader, Provenance, attempts
 from dynaweb.dataset.imports.rows import checked_prefix, checked_rows
 from dynaweb.dataset.imports.tally import Tally
@@ -61,24 +60,21 @@ def read_webarena_traces(
 
 def _attempt(attempt: TraceRow, where: str, *, tally: Tally) -> Trajectory | None:
     found = checked_prefix(attempt.steps, TraceStep, tally, "step", where)
-    rows = list(until_over(found, len(attempt.steps), where, tally))
-    if not rows:
+    held = read_recording(found, len(attempt.steps), _page, _reply, where=where, tally=tally)
+    if held is None:
         return None
-    reader = PageReader(tally=tally, dialect=Dialect.BROWSERGYM)
-    whole = len(rows) == len(attempt.steps)
-    end = ended(rows, partial(_page, reader), _reply, whole=whole, where=where, tally=tally)
     won = Outcome.SUCCESS if attempt.reward >= 1.0 else Outcome.FAILURE
     return Trajectory(
         trajectory_id=f"webarena.{attempt.task_id}",
         task=f"webarena.template{attempt.intent_template_id}",
         goal=attempt.goal,
         seed=attempt.task_id,
-        steps=end.steps,
-        final=end.final,
+        steps=held.steps,
+        final=held.final,
         # part of the points is no success: WebArena counts a task as solved at 1.0
-        outcome=won if end.over else Outcome.UNKNOWN,
-        reason=end.reason,
-        detail=end.detail,
+        outcome=won if held.over else Outcome.UNKNOWN,
+        reason=held.reason,
+        detail=held.detail,
         raw_reward=attempt.reward,
         world=World.LIVE,
         behaviour=Behaviour.AGENT,
