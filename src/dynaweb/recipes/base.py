@@ -9,10 +9,10 @@ from transformers import PreTrainedModel
 from dynaweb.contracts import SampleRequest
 from dynaweb.dataset.exercises import Lesson, exercises
 from dynaweb.lm.language import Language
-from dynaweb.lm.model import build_model, save_model
+from dynaweb.lm.model import save_model
 from dynaweb.lm.sampler import TorchSampler
 from dynaweb.lm.tokenizer import load_language
-from dynaweb.recipes.policy import fit_facts, fit_progress
+from dynaweb.recipes.policy import fit_facts, fit_progress, new_model
 from dynaweb.recipes.stage import Run
 from dynaweb.records.seeds import derive_seed
 from dynaweb.train.config import FitConfig
@@ -45,11 +45,7 @@ def learn_to_read(run: Run, words: Path) -> Path | None:
     def work(folder: Path) -> Mapping[str, object]:
         torch.set_num_threads(config.threads)
         language = load_language(words)
-        model: PreTrainedModel = build_model(
-            config.policy.model,
-            language.tokenizer.vocab_size,
-            derive_seed(config.seed, "model") % 2**31,
-        )
+        model = new_model(config, language)
         facts = _practise(run, model, language, folder)
         language.save(folder)
         save_model(model, folder)

@@ -92,14 +92,7 @@ def train_policy(
     """
     torch.set_num_threads(config.threads)
     language = load_language(words)
-    if begin is None:
-        model: PreTrainedModel = build_model(
-            config.policy.model,
-            language.tokenizer.vocab_size,
-            derive_seed(config.seed, "model") % 2**31,
-        )
-    else:
-        model = load_model(begin)
+    model = new_model(config, language) if begin is None else load_model(begin)
     examples, counts = encoded_examples(
         trajectories,
         language,
@@ -111,6 +104,12 @@ def train_policy(
     language.save(folder)
     save_model(model, folder)
     return fit_facts(result) | {"counts": counts}
+
+
+def new_model(config: RecipeConfig, language: Language) -> PreTrainedModel:
+    """Weights that have learnt nothing; the same for every stage of a run."""
+    seed = derive_seed(config.seed, "model") % 2**31
+    return build_model(config.policy.model, language.tokenizer.vocab_size, seed)
 
 
 def fit_progress(progress: Progress, stage: str) -> Callable[[FitRow], None]:
