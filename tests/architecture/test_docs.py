@@ -95,6 +95,7 @@ def test_files_that_docs_name_exist(page):
 def test_commands_that_docs_name_exist(page):
     text = page.read_text("utf-8")
     commands = {c.name or c.callback.__name__ for c in app.registered_commands}
+    commands |= {g.name or g.typer_instance.info.name for g in app.registered_groups}
     targets = set(re.findall(r"(?m)^([a-z]+):", (ROOT / "Makefile").read_text("utf-8")))
     assert set(re.findall(r"(?:`|\$ |\.venv/bin/)dynaweb ([a-z]+)", text)) <= commands
     assert set(re.findall(r"(?:`|(?m:^    ))make ([a-z]+)", text)) <= targets

@@ -156,6 +156,7 @@ NOT_PROMPTS = {
     "dataset/card.py": "template of a data card",
     "axtree/vocabulary.py": "list of common words",
     "axtree/dialects/roles.py": "list of roles",
+    "bench/speed/made.py": "words of made-up pages",
 }
 WORDS_LIVE_IN = ("prompts", "report", "cli")
 

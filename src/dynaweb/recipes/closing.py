@@ -64,9 +64,8 @@ def summary(run: Run, data: Sequence[Trajectory]) -> Summary:
         arms=arms_in_words(run.config),
         notes={
             "fidelity": "The first agent's and an erring expert's real steps on pages nothing was trained on. "
-            "Determined: every new string stands on the page, in the action or the goal, or was seen in "
-            "training on three other pages of the task; no like step came out differently; and it is not a click "
-            "on a list, where what lies under its middle decides.",
+            "Determined: page, action, goal or three training pages say every new string, no like step came out "
+            "differently, and it is no click on a list, where what lies under its middle decides.",
             "judge": "The first agent's real attempts on held-out pages, each judged by bars that were set on the other half of these pages.",
             "replays": "Dreams of the trained agent, their actions done again in Chromium.",
         },
