@@ -7,7 +7,9 @@ from dynaweb.errors import UserError
 from dynaweb.recipes.config import (
     EVALUATION_SEEDS_FROM,
     VALIDATION_SEEDS_FROM,
+    BaseConfig,
     EvaluationConfig,
+    PolicyConfig,
 )
 from dynaweb.recipes.presets import PRESETS, preset, study
 from dynaweb.recipes.proof import evaluation_plan
@@ -50,3 +52,10 @@ def test_a_seed_reaches_every_stream_of_chance():
             a, b = getattr(a, name), getattr(b, name)
         assert a.seed != b.seed
     assert study().with_seed(1) == one
+
+
+def test_a_base_needs_pointers():
+    with pytest.raises(UserError, match=r"policy\.base\.find"):
+        PolicyConfig(pointers=False, base=BaseConfig(find=1))
+    with pytest.raises(UserError, match="base mixed -1"):
+        BaseConfig(mixed=-1)

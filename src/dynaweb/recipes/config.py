@@ -112,6 +112,11 @@ class PolicyConfig:
     def __post_init__(self) -> None:
         if not 0.0 <= self.own_epochs <= 1000.0:
             raise UserError(f"policy own_epochs {self.own_epochs!r} is out of range: use 0 to 1000")
+        if not self.pointers and (self.base.find or self.base.mixed):
+            raise UserError(
+                "policy.base practises pointing at names, and policy.pointers is false: "
+                "set policy.base.find and policy.base.mixed to 0"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
