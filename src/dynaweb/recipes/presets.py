@@ -131,8 +131,9 @@ def demo() -> RecipeConfig:
         name="demo",
         tasks=DEMO_TASKS,
         data=DataConfig(experts=10, random=4, noisy=12, agent=24, held_out=12, held_out_noisy=2),
-        policy=replace(full.policy, base=BaseConfig(find=12_000, mixed=14_000)),
-        gspo=replace(full.gspo, iterations=10, groups=20, audit=AuditConfig(every=5, dreams=12)),
+        policy=replace(full.policy, base=BaseConfig(find=12_000, mixed=6_000)),
+        world=replace(full.world, fit=replace(full.world.fit, epochs=5.0)),
+        gspo=replace(full.gspo, iterations=8, groups=20, audit=AuditConfig(every=4, dreams=12)),
         evaluation=EvaluationConfig(episodes=10, first_seed=FRESH_PAGES, max_steps=8),
     )
 
