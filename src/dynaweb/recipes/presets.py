@@ -36,9 +36,9 @@ DEMO_TASKS = (
     "choose-list",
     "click-checkboxes",
     "click-option",
-    "enter-password",
     "enter-text-dynamic",
-    "login-user",
+    "form-sequence-3",
+    "login-user-popup",
     "multi-layouts",
     "read-table",
 )
