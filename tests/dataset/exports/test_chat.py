@@ -73,7 +73,7 @@ def test_an_unknown_licence_is_refused_and_leaves_nothing(tmp_path, solved):
     wish = ExportWish(out=tmp_path / "x", format=ExportFormat.TRL_MESSAGES)
     with pytest.raises(UserError, match="licence"):
         export([solved, replace(solved, license="")], wish)
-    assert list((tmp_path / "x").iterdir()) == []
+    assert list(tmp_path.iterdir()) == []
     assert export([replace(solved, license="")], replace(wish, license="MIT")).steps
 
 

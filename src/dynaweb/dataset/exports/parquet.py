@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from dynaweb.dataset.exports.fields import encoded
 from dynaweb.dataset.imports.tally import Tally
 from dynaweb.dataset.surrogates import clean_json
+from dynaweb.errors import UserError
 from dynaweb.records.observation import Observation
 from dynaweb.records.trajectory import Step, Trajectory
 
@@ -58,6 +59,10 @@ def write_parquet(path: Path, trajectories: Iterable[Trajectory], tally: Tally) 
 
 
 def _rows(trajectory: Trajectory, tally: Tally) -> Iterator[dict[str, object]]:
+    if not -(2**63) <= trajectory.seed < 2**63:
+        raise UserError(
+            f"seed {str(trajectory.seed)[:40]} of {trajectory.trajectory_id[:80]!r} does not fit Parquet's 64 bits"
+        )
     told = encoded(replace(trajectory, steps=(), past=(), final=None))
     shared = {
         "trajectory_id": trajectory.trajectory_id,

@@ -1,7 +1,9 @@
 """Export: trajectories into a folder that another tool reads, streaming, with what was left out counted."""
 
 import json
+import shutil
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import assert_never
@@ -26,7 +28,7 @@ class ExportWish:
     """What to write."""
 
     out: Path
-    """Folder; made if it is missing."""
+    """Folder, empty or not there yet; it is filled at once when the export is whole."""
     format: ExportFormat
     license: str = ""
     """Licence of trajectories that name none."""
@@ -44,40 +46,45 @@ def export(trajectories: Iterable[Trajectory], wish: ExportWish) -> Tally:
         StorageError: the folder cannot be written.
         MissingDependencyError: the format needs a package that is not there.
     """
-    _make(wish.out)
     tally = Tally()
-    licensed = _licensed(trajectories, wish, tally)
+    with _filled(wish.out) as folder:
+        _write(_licensed(trajectories, wish, tally), folder, wish, tally)
+    return tally
+
+
+def _write(licensed: Iterator[Trajectory], folder: Path, wish: ExportWish, tally: Tally) -> None:
     match wish.format:
         case ExportFormat.TRL_MESSAGES | ExportFormat.TRL_PROMPT | ExportFormat.SHAREGPT:
-            _write_rows(wish.out / FILE, _chat_rows(licensed, wish, tally), tally)
+            _write_rows(folder / FILE, _chat_rows(licensed, wish, tally), tally)
             if wish.format is ExportFormat.SHAREGPT:
-                write_json(wish.out / "dataset_info.json", DATASET_INFO)
+                write_json(folder / "dataset_info.json", DATASET_INFO)
         case ExportFormat.ATIF:
             _write_rows(
-                wish.out / "trajectories.jsonl",
+                folder / "trajectories.jsonl",
                 (atif_document(_without_tokens(t, tally)) for t in _counted(licensed, tally)),
                 tally,
             )
         case ExportFormat.SESSION_TRACE:
             for number, trajectory in enumerate(_counted(licensed, tally)):
-                path = wish.out / file_name(trajectory, number)
+                path = folder / file_name(trajectory, number)
                 _write_rows(path, trace_lines(_without_tokens(trajectory, tally)), tally)
         case ExportFormat.PARQUET:
-            _write_parquet(_counted(licensed, tally), wish, tally)
+            _write_parquet(_counted(licensed, tally), folder, wish, tally)
         case _:
             assert_never(wish.format)
-    return tally
 
 
-def _write_parquet(trajectories: Iterable[Trajectory], wish: ExportWish, tally: Tally) -> None:
+def _write_parquet(
+    trajectories: Iterable[Trajectory], folder: Path, wish: ExportWish, tally: Tally
+) -> None:
     try:
         from dynaweb.dataset.exports import parquet  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
         raise MissingDependencyError(needs_data("Parquet", error.name)) from error
     counted: list[Trajectory] = []
-    parquet.write_parquet(wish.out / "train.parquet", _seen(trajectories, wish, counted), tally)
-    card = dataset_card(counted, title=wish.out.name, layout=parquet.LAYOUT)
-    write_text(wish.out / "README.md", card)
+    parquet.write_parquet(folder / "train.parquet", _seen(trajectories, wish, counted), tally)
+    card = dataset_card(counted, title=wish.out.absolute().name, layout=parquet.LAYOUT)
+    write_text(folder / "README.md", card)
 
 
 def _seen(
@@ -92,16 +99,37 @@ def _seen(
         yield licensed
 
 
-def _make(folder: Path) -> None:
+@contextmanager
+def _filled(out: Path) -> Iterator[Path]:
+    """A folder aside, whose files stand in `out` once the block has ended well.
+
+    What fails or is killed leaves `out` as it was, so that the same command works again.
+    """
+    whole = out.absolute()
+    aside = whole.parent / f".{whole.name}.part"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        held = sorted(p.name for p in folder.iterdir())
+        held = sorted(p.name for p in whole.iterdir()) if whole.exists() else []
+        if held:
+            raise UserError(
+                f"{str(out)!r} is not empty ({', '.join(held[:3])}): choose another --out, or empty it"
+            )
+        shutil.rmtree(aside, ignore_errors=True)
+        aside.mkdir(parents=True)
+        yield aside
+        _move(aside, whole)
     except OSError as error:
-        raise StorageError(f"cannot write {folder}: {error.strerror}") from error
-    if held:
-        raise UserError(
-            f"{str(folder)!r} is not empty ({', '.join(held[:3])}): choose another --out, or empty it"
-        )
+        raise StorageError(f"cannot write {str(out)[:200]!r}: {error.strerror or error}") from error
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _move(aside: Path, whole: Path) -> None:
+    if not whole.exists():
+        aside.replace(whole)
+        return
+    # somebody may stand in the folder: it is filled, not replaced
+    for file in sorted(aside.iterdir()):
+        file.replace(whole / file.name)
 
 
 def _licensed(
