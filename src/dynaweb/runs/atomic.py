@@ -17,8 +17,9 @@ def writing(path: Path) -> Iterator[TextIO]:
     A block that raises leaves what was there before.
 
     Raises:
-        StorageError: the folder is missing, full or not writable.
+        StorageError: the folder is missing, full or not writable, or `path` is a device, a pipe or a folder.
     """
+    require_replaceable(path)
     aside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with aside.open("w", encoding="utf-8", newline="\n") as file:
@@ -32,6 +33,21 @@ def writing(path: Path) -> Iterator[TextIO]:
     finally:
         with suppress(OSError):
             aside.unlink()
+
+
+def require_replaceable(path: Path) -> None:
+    """Refuse a place where no whole file can stand: renaming would put one in a device's stead.
+
+    Raises:
+        StorageError: a device, a pipe or a folder stands there, or the path names none.
+    """
+    try:
+        stands = path.exists()
+    except OSError as error:
+        raise StorageError(f"cannot write {str(path)!r}: {error.strerror}") from error
+    if stands and not path.is_file():
+        kind = "a folder" if path.is_dir() else "a device or a pipe"
+        raise StorageError(f"cannot write {str(path)!r}: it is {kind}; name a file")
 
 
 def write_text(path: Path, text: str) -> None:

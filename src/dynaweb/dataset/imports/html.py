@@ -26,7 +26,7 @@ MAX_NAME = 200
 _LEFT_OUT = frozenset({"script", "style", "template", "noscript", "head", "meta", "link"})
 _NAMES = ("aria-label", "aria_label", "alt", "placeholder", "title")
 MAX_DEPTH = 400
-"""Deeper elements are left out: no page that people use nests so far."""
+"""Deeper elements stand at this depth: no page that people use nests so far."""
 
 
 def html_tree(markup: str, keep: frozenset[str] = frozenset()) -> str:
@@ -40,26 +40,33 @@ def html_tree(markup: str, keep: frozenset[str] = frozenset()) -> str:
     title = parser.css_first("title")
     named = " ".join(title.text().split()) if title is not None else ""
     body = parser.body
-    lines = list(_below(body, 1, keep)) if body is not None else []
+    lines = _below(body, keep) if body is not None else ()
     return render_tree((Node(0, None, "RootWebArea", named), *lines))
 
 
-def _below(element: LexborNode, depth: int, keep: frozenset[str]) -> Iterator[Node]:
-    child = element.first_child
-    while child is not None:
-        yield from _node(child, depth, keep)
-        child = child.next
+def _below(body: LexborNode, keep: frozenset[str]) -> Iterator[Node]:
+    """What stands in the body, in order; no recursion, since markup may nest without end."""
+    waiting = [(body.first_child, 1)]
+    while waiting:
+        element, depth = waiting.pop()
+        if element is None:
+            continue
+        waiting.append((element.next, depth))
+        tag = element.tag
+        if tag == "-text":
+            words = " ".join((element.text_content or "").split())
+            if words:
+                yield Node(depth, None, "StaticText", words)
+        elif tag is not None and tag not in _LEFT_OUT and not tag.startswith(("-", "!")):
+            node = _node(element, tag, depth, keep)
+            inner = depth if node is None else min(depth + 1, MAX_DEPTH)
+            waiting.append((element.first_child, inner))
+            if node is not None:
+                yield node
 
 
-def _node(element: LexborNode, depth: int, keep: frozenset[str]) -> Iterator[Node]:
-    tag = element.tag
-    if tag == "-text":
-        words = " ".join((element.text_content or "").split())
-        if words:
-            yield Node(depth, None, "StaticText", words)
-        return
-    if tag is None or tag in _LEFT_OUT or tag.startswith(("-", "!")) or depth > MAX_DEPTH:
-        return
+def _node(element: LexborNode, tag: str, depth: int, keep: frozenset[str]) -> Node | None:
+    """An element; None for a wrapper that says nothing."""
     said = element.attributes
     bid = said.get("backend_node_id")
     if bid is None or not (bid.isalnum() and bid.isascii()):
@@ -68,12 +75,10 @@ def _node(element: LexborNode, depth: int, keep: frozenset[str]) -> Iterator[Nod
     name = next((v for k in _NAMES if (v := said.get(k))), None)
     says_nothing = role == "generic" and name is None and not (bid and _acts(said))
     if says_nothing and bid not in keep:
-        yield from _below(element, depth, keep)
-        return
+        return None
     if name is None and role in NAMED_BY_CONTENT:
         name = " ".join(element.text(separator=" ").split())[:MAX_NAME]
-    yield Node(depth, bid, role, name or "", _states(said))
-    yield from _below(element, depth + 1, keep)
+    return Node(depth, bid, role, name or "", _states(said))
 
 
 def _role(tag: str, said: dict[str, str | None]) -> str:

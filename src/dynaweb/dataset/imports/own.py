@@ -32,7 +32,7 @@ def read_own(
         if not raw.strip():
             continue
         try:
-            record = load(raw.decode("utf-8"))
+            record = load(raw.decode("utf-8-sig"))
             if not isinstance(record, Trajectory | Transition):
                 raise StorageError(f"expected a Trajectory, found a {type(record).__name__}")
         except (StorageError, UnicodeDecodeError) as error:

@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import reprlib
+import stat
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -35,16 +37,34 @@ def open_source(path: Path) -> BinaryIO:
     """The file's bytes, decompressed when its first bytes say gzip.
 
     Raises:
-        UserError: no such file. StorageError: it cannot be opened.
+        UserError: no such file, or no file that can be read twice. StorageError: it cannot be opened.
     """
+    require_file(path)
     try:
         with path.open("rb") as file:
             packed = file.read(2) == b"\x1f\x8b"
         return cast(BinaryIO, gzip.open(path, "rb")) if packed else path.open("rb")
-    except FileNotFoundError:
-        raise UserError(f"no file {str(path)!r} to import") from None
     except OSError as error:
         raise StorageError(f"cannot read {path}: {error.strerror}") from error
+
+
+def require_file(path: Path) -> None:
+    """Refuse what is no file on disk: its format is found out first, so it is read more than once.
+
+    Raises:
+        UserError: nothing there, a folder, or a pipe or device. StorageError: it cannot be looked at.
+    """
+    shown = repr(str(path)[:200])
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        raise UserError(f"no file {shown}") from None
+    except OSError as error:
+        raise StorageError(f"cannot read {shown}: {error.strerror}") from error
+    if stat.S_ISDIR(mode):
+        raise UserError(f"{shown} is a folder: name a file in it")
+    if not stat.S_ISREG(mode):
+        raise UserError(f"{shown} is a pipe or a device: save it in a file first")
 
 
 def read_rows(path: Path, tally: Tally, *, skip_damaged: bool = False) -> Iterator[Row]:
@@ -119,12 +139,21 @@ def count_rest(lines: Iterator[bytes], where: str, tally: Tally) -> None:
 def as_row(value: object, where: str, tally: Tally, *, maybe_lone: bool = True) -> Row | None:
     """A JSON value as a row, lone surrogates replaced; None, counted, when it is no object."""
     if not isinstance(value, dict):
-        tally.drop("row is not a JSON object", f"{where}: {str(value)[:60]!r}")
+        tally.drop("row is not a JSON object", f"{where}: {_shown(value)!r}")
         return None
     if maybe_lone:
-        value, lone = clean_json(value)
+        try:
+            value, lone = clean_json(value)
+        except RecursionError:
+            tally.drop("row nests too deeply", where)
+            return None
         tally.note("half a surrogate pair became U+FFFD", where, lone)
     return Row(where=where, fields=cast(dict[str, object], value))
+
+
+def _shown(value: object) -> str:
+    """A value cut to 60 characters; a deep or wide one is never written out for it."""
+    return (value if isinstance(value, str) else reprlib.repr(value))[:60]
 
 
 def read_document(path: Path) -> object:
@@ -160,12 +189,14 @@ def checked(model: type[M], row: Row, tally: Tally, what: str) -> M | None:
         found = model.model_validate(row.fields)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        field = ".".join(str(part) for part in first["loc"] if isinstance(part, str))
-        shown = str(first["input"])[:60]
-        tally.drop(f"{what}: {field or 'row'}: {first['msg'].lower()}", f"{row.where}: {shown!r}")
+        field = ".".join(part for part in first["loc"] if isinstance(part, str))[:60]
+        tally.drop(
+            f"{what}: {field or 'row'}: {first['msg'].lower()}",
+            f"{row.where}: {_shown(first['input'])!r}",
+        )
         return None
     for key in found.model_extra or {}:
-        tally.note(f"{what} field {key!r} is not read", row.where)
+        tally.note(f"{what} field {key[:60]!r} is not read", row.where)
     return found
 
 

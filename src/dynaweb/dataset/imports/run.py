@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
+from pydantic import TypeAdapter, ValidationError
+
 from dynaweb.dataset.imports.atif import read_atif
 from dynaweb.dataset.imports.browsergym import read_browsergym, refuse_folder
 from dynaweb.dataset.imports.detect import detect
@@ -16,14 +18,15 @@ from dynaweb.dataset.imports.nnetnav import read_nnetnav
 from dynaweb.dataset.imports.own import read_own
 from dynaweb.dataset.imports.pairs import read_pairs
 from dynaweb.dataset.imports.recorded import Provenance
+from dynaweb.dataset.imports.rows import require_file
 from dynaweb.dataset.imports.tally import Tally
 from dynaweb.dataset.imports.webarena_html import read_webarena_html
 from dynaweb.dataset.imports.webarena_traces import read_webarena_traces
 from dynaweb.dataset.imports.webvoyager import read_webvoyager_chat
-from dynaweb.errors import MissingDependencyError, UserError
+from dynaweb.errors import MissingDependencyError, StorageError, UserError
 from dynaweb.records.codec import dump
 from dynaweb.records.trajectory import Trajectory
-from dynaweb.runs.atomic import read_json, write_json, writing
+from dynaweb.runs.atomic import read_json, require_replaceable, write_json, writing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +50,7 @@ def read_trajectories(
     Raises:
         UserError: no such file. StorageError: it cannot be read.
     """
+    require_file(path)
     match kind:
         case Format.PARQUET | Format.MIND2WEB:
             return _with_extra(path, kind, known, tally, skip_damaged=skip_damaged)
@@ -108,6 +112,7 @@ def import_files(wish: ImportWish) -> Tally:
         UserError: a source is missing or of no known format; `out` holds something else already.
         StorageError: a source cannot be read, or `out` not written.
     """
+    require_replaceable(wish.out)
     asked = _asked(wish)
     beside = wish.out.with_name(wish.out.name + ".import.json")
     if wish.out.exists():
@@ -116,7 +121,7 @@ def import_files(wish: ImportWish) -> Tally:
             raise UserError(
                 f"{str(wish.out)!r} is there already, from another import: choose another --out, or delete it"
             )
-        return _tally_of(done)
+        return _tally_of(done, beside)
     kinds = [wish.format or detect(path) for path in wish.sources]
     tally, seen = Tally(), set[str]()
     with writing(wish.out) as file:
@@ -148,15 +153,18 @@ def _asked(wish: ImportWish) -> dict[str, object]:
 def _digest(path: Path) -> str:
     if path.is_dir():
         refuse_folder(path)
-    if not path.is_file():
-        raise UserError(f"no file {str(path)!r} to import")
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    require_file(path)
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise StorageError(f"cannot read {str(path)!r}: {error.strerror}") from error
 
 
-def _tally_of(done: dict[str, object]) -> Tally:
-    stored = done.get("tally")
-    tally = Tally()
-    for name, value in stored.items() if isinstance(stored, dict) else ():
-        setattr(tally, name, value)
-    return tally
+def _tally_of(done: dict[str, object], beside: Path) -> Tally:
+    try:
+        return TypeAdapter(Tally).validate_python(done.get("tally"), strict=True)
+    except ValidationError as error:
+        raise StorageError(
+            f"{str(beside)!r} is damaged: {error.errors()[0]['msg'].lower()}; delete it and what it stands beside, and import again"
+        ) from error
