@@ -11,6 +11,7 @@ from dynaweb.bench.speed.measure import BIG_LINES, SMALL_LINES, ChangeSpeed
 from dynaweb.bench.speed.rivals import INSTALL, Rivalry
 from dynaweb.bench.speed.run import SpeedReport, SpeedWish, measure_speed
 from dynaweb.bench.speed.spread import Estimate, Spread
+from dynaweb.cli.saying import say
 
 bench_app = typer.Typer(
     help="Measure how fast the parts are on this machine.", no_args_is_help=True
@@ -67,7 +68,7 @@ def pages_command(
     else:
         read = read_trajectories(source, detect(source), Provenance(), Tally())
         report = measure_speed(wish, source.name, read)
-    print(json.dumps(asdict(report), indent=1) if as_json else "\n".join(told(report)))
+    say(json.dumps(asdict(report), indent=1) if as_json else "\n".join(told(report)))
 
 
 def told(report: SpeedReport) -> list[str]:

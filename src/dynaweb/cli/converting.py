@@ -40,6 +40,10 @@ def convert_command(
         raise UserError(
             f"--from {source.value}: nothing reads this form back; it is for reading only"
         )
+    if as_json and out is not None:
+        raise UserError("--json goes to standard output: leave --out away, or redirect it")
+    if out is not None and out.exists() and file.exists() and out.samefile(file):
+        raise UserError(f"--out {str(out)!r} is the page itself: choose another file")
     try:
         made = convert(read_page(read_text(file), source), to)
     except DynawebError as error:

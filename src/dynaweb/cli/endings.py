@@ -5,6 +5,7 @@
 """
 
 import difflib
+import os
 import signal
 import sys
 import traceback
@@ -13,6 +14,7 @@ from types import FrameType
 
 import typer
 
+from dynaweb.cli.saying import clean
 from dynaweb.errors import DynawebError, MissingDependencyError, StorageError, UserError
 
 OK, FAILED, USAGE, TOO_MANY_FAILURES, MISSING, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 4, 130, 143
@@ -74,6 +76,8 @@ def run(command: Callable[[], object], *, debug: bool) -> int:
 def _ending(command: Callable[[], object], *, debug: bool) -> int:
     try:
         code = command()
+        # here, where an end can still be told, and not while Python shuts down
+        sys.stdout.flush()
         return code if isinstance(code, int) else OK
     except DynawebError as error:
         if debug:
@@ -89,15 +93,33 @@ def _ending(command: Callable[[], object], *, debug: bool) -> int:
         return ending.exit_code
     except CLICK_ERROR as error:
         return complain(_usage_line(error), USAGE)
-    except BrokenPipeError:
+    except OSError as error:
+        return _refused(error, debug=debug)
+
+
+def _discard_output() -> None:
+    """What is still held back for standard output cannot be written: Python would fail at it once more when it ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
+def _refused(error: OSError, *, debug: bool) -> int:
+    """What the machine refused, and whose turn it is: a path is the caller's, a full disk is not."""
+    if debug:
+        traceback.print_exc()
+    if error.filename is not None:
+        return complain(f"{str(error.filename)[:200]!r}: {error.strerror}", USAGE)
+    _discard_output()
+    if isinstance(error, BrokenPipeError):
         # the reader of our output has gone (`| head`); nothing is left to say to it
-        sys.stderr.close()
         return OK
+    return complain(f"cannot write the output: {error.strerror or error}", MISSING)
 
 
 def complain(message: str, code: int) -> int:
     """Print an error as one line on stderr; returns the code."""
-    print(f"dynaweb: {' '.join(message.split())}", file=sys.stderr)
+    print(f"dynaweb: {clean(' '.join(message.split()))}", file=sys.stderr)
     return code
 
 

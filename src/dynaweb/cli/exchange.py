@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from dynaweb.cli.saying import say
 from dynaweb.dataset.exports.formats import ExportFormat
 from dynaweb.dataset.imports.formats import Format
 from dynaweb.dataset.imports.tally import Tally, told
@@ -100,10 +101,10 @@ def _tell(headline: str, tally: Tally, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(asdict(tally), indent=1))
         return
-    print(headline)
+    say(headline)
     for title, counts in (("kept, but odd:", tally.noted), ("left out:", tally.dropped)):
         if counts:
-            print(title, *told(counts, tally.first), sep="\n")
+            say("\n".join((title, *told(counts, tally.first))))
 
 
 def changes_command(
@@ -141,4 +142,4 @@ def changes_command(
             f"{kind.value:<11} {cost.count:>11} {cost.median_ratio:>22.3f}  {cost.delta_tokens / max(cost.page_tokens, 1):.3f}"
         )
     for where in report.failed:
-        print(f"not exact: {where}")
+        say(f"not exact: {where}")

@@ -5,7 +5,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Literal
 
@@ -38,6 +37,8 @@ _MARKED_UP = re.compile(rb"[\xef\xbb\xbf\s]*(?:<|\{|\[\s*(?:\{|\Z))")
 _BINARY = re.compile(rb"PAR1|\x80[\x02-\x05]")
 """Parquet, and the pickles that are refused by name."""
 _LOOKED_AT = 1 << 16
+MAX_FROM_END = 100
+"""Trajectories that are held while one is counted from the end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,8 +81,6 @@ def inspect_file(wish: Wish) -> Told:
 def _found_out(wish: Wish) -> Told:
     path = wish.file
     asked = (wish.show, wish.step) != (None, None)
-    if not path.exists():
-        raise UserError(f"no file {str(path)!r}")
     head = b"" if path.is_dir() else first_bytes(path, _LOOKED_AT)
     if path.is_dir() or asked or _BINARY.match(head):
         return _trajectories(wish)
@@ -157,8 +156,7 @@ def _trajectories(wish: Wish) -> Told:
             raise UserError(f"{str(wish.file)!r} holds no trajectories")
         said = Told(partial(survey_facts, found, kind, tally), lambda: survey_lines(found, kind, tally))  # fmt: skip
         return _with_only(said, held[0]) if found.trajectories == 1 else said
-    index = wish.show or 0
-    chosen = _pick(read, index, wish.file)
+    chosen = _pick(read, wish.show or 0, wish.file)
     if wish.step is None:
         return Told(partial(walk_facts, chosen), lambda: walk_lines(chosen))
     return _transition(chosen, wish.step)
@@ -188,13 +186,15 @@ def _watched(read: Iterator[Trajectory], held: deque[Trajectory]) -> Iterator[Tr
 
 def _pick(read: Iterator[Trajectory], index: int, path: Path) -> Trajectory:
     """One trajectory; what comes after it is not read."""
+    if index < -MAX_FROM_END:
+        raise UserError(f"--show {index}: from the end at most {MAX_FROM_END}; count from 0")
     if index >= 0:
-        found = list(islice(read, index, index + 1))
+        found = next((t for number, t in enumerate(read) if number == index), None)
     else:
         last = deque(read, maxlen=-index)
-        found = list(last)[:1] if len(last) == -index else []
-    if not found:
+        found = last[0] if len(last) == -index else None
+    if found is None:
         raise UserError(
             f"{str(path)!r} has no trajectory {index}, counted from 0: without --show it says how many there are"
         )
-    return found[0]
+    return found
