@@ -3,7 +3,6 @@
 import zlib
 from pathlib import Path
 
-from dynaweb.dataset.imports.rows import open_source
 from dynaweb.errors import StorageError, UserError
 
 MAX_TEXT_BYTES = 16 << 20
@@ -17,6 +16,8 @@ def read_text(path: Path) -> str:
     Raises:
         UserError: no such file, not UTF-8, or longer than a page can be. StorageError: it cannot be read.
     """
+    from dynaweb.dataset.imports.rows import open_source
+
     try:
         with open_source(path) as file:
             data = file.read(MAX_TEXT_BYTES + 1)

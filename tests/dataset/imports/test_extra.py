@@ -99,6 +99,7 @@ def test_a_missing_package_is_named_with_its_extra(tmp_path, monkeypatch):
         monkeypatch.delitem(sys.modules, f"dynaweb.dataset.{name}")
         package = sys.modules[f"dynaweb.dataset.{name.partition('.')[0]}"]
         monkeypatch.delattr(package, "parquet", raising=False)
+    (tmp_path / "x.parquet").write_bytes(b"PAR1")
     with pytest.raises(MissingDependencyError, match="data"):
         read_trajectories(tmp_path / "x.parquet", Format.PARQUET, Provenance(), Tally())
     with pytest.raises(MissingDependencyError, match="pyarrow"):

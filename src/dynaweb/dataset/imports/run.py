@@ -1,6 +1,7 @@
 """Import: any files we can read into one file of trajectories, streaming, whole or not at all."""
 
 import hashlib
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -163,7 +164,7 @@ def _digest(path: Path) -> str:
 
 def _tally_of(done: dict[str, object], beside: Path) -> Tally:
     try:
-        return TypeAdapter(Tally).validate_python(done.get("tally"), strict=True)
+        return TypeAdapter(Tally).validate_json(json.dumps(done.get("tally")), strict=True)
     except ValidationError as error:
         raise StorageError(
             f"{str(beside)!r} is damaged: {error.errors()[0]['msg'].lower()}; delete it and what it stands beside, and import again"
