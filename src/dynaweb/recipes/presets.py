@@ -29,8 +29,8 @@ from dynaweb.world.training import WorldTrainConfig
 PAST_ACTIONS = 2
 """Actions before the present one that the world model is shown."""
 
-FRESH_PAGES = 2_000_000
-"""Seed of the first page of an evaluation: those from 1,000,000 on have been looked at by an earlier study."""
+FRESH_PAGES = 3_000_000
+"""Seed of the first page of an evaluation: those from 1,000,000 and from 2,000,000 on have been looked at by studies."""
 
 DEMO_TASKS = (
     "choose-list",
