@@ -56,7 +56,7 @@ def test_a_damaged_one_is_set_aside_and_the_one_before_is_used(
     assert (latest_checkpoint(tmp_path) or found).step == 2
 
 
-@pytest.mark.parametrize("call", ["save_file", "_checksum", "_flush", "_delete"])
+@pytest.mark.parametrize("call", ["save_file", "_checksum", "sync", "_delete"])
 def test_a_failure_at_any_point_leaves_a_whole_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:

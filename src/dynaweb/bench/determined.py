@@ -57,37 +57,31 @@ def learn_tasks(
         lexicon: words that are no names.
         min_seeds: training seeds that a string must be found on to belong to a task.
     """
-    training = list(training)
-    strings = _task_strings(training, min_seeds)
+    seeds: dict[tuple[str, str], set[int]] = defaultdict(set)
     answers: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for trajectory in (*training, *held_out):
-        for known in known_steps(trajectory):
+    for attempts, teaches in ((training, True), (held_out, False)):
+        for known in (k for t in attempts for k in known_steps(t)):
             ruled = apply_rules(known.history, known.action)
-            if ruled.settled or known.fault is not None:
+            if ruled.settled:
                 continue
-            question, pointed = _question(known, ruled, lexicon)
-            answers[question].add(pointed.say(print_delta(change_after_rules(ruled, known))))
-    chance = frozenset(question for question, found in answers.items() if len(found) > 1)
-    return Tasks(strings=strings, chance=chance, lexicon=lexicon)
+            truth = change_after_rules(ruled, known)
+            if teaches and not known.terminal:
+                for text in new_strings(truth):
+                    seeds[known.task, text].add(known.seed)
+            if known.fault is None:
+                question, pointed = _question(known, ruled, lexicon)
+                answers[question].add(pointed.say(print_delta(truth)))
+    return Tasks(
+        strings=frozenset(key for key, found in seeds.items() if len(found) >= min_seeds),
+        chance=frozenset(key for key, found in answers.items() if len(found) > 1),
+        lexicon=lexicon,
+    )
 
 
 def _question(known: Known, ruled: Ruled, lexicon: Lexicon) -> tuple[tuple[str, str], Pointed]:
     asked = world_prompt(ruled, known.asked, show_goal=True, past_actions=0)
     pointed = lexicon.point(asked)
     return (known.task, pointed.text), pointed
-
-
-def _task_strings(training: Iterable[Trajectory], min_seeds: int) -> frozenset[tuple[str, str]]:
-    """Strings that changes brought on at least `min_seeds` seeds of a task."""
-    seeds: dict[tuple[str, str], set[int]] = defaultdict(set)
-    for trajectory in training:
-        for known in known_steps(trajectory):
-            ruled = apply_rules(known.history, known.action)
-            if known.terminal or ruled.settled:
-                continue
-            for text in new_strings(change_after_rules(ruled, known)):
-                seeds[known.task, text].add(known.seed)
-    return frozenset(key for key, found in seeds.items() if len(found) >= min_seeds)
 
 
 def is_determined(known: Known, delta: Delta, tasks: Tasks) -> bool:

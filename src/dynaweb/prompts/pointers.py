@@ -150,6 +150,7 @@ FUNCTION_WORDS = frozenset(
     ]
 )
 """Words that goal and page share by chance."""
+_NEVER_ASKED = GRAMMAR | FUNCTION_WORDS
 
 _GOAL = re.compile(r"^<goal> (.*)$", re.MULTILINE)
 _PAGE = re.compile(r"^<page>\n(.*?)(?=^<|\Z)", re.MULTILINE | re.DOTALL)
@@ -251,9 +252,7 @@ def asked_for(prompt: str) -> frozenset[str]:
         return frozenset()
     shown = "\n".join(line for line in page.group(1).split("\n") if not line.startswith("Root"))
     both = set(_WORD.findall(goal.group(1))) & set(_WORD.findall(shown))
-    return frozenset(
-        w for w in both if w[0] not in "\\[($" and w.lower() not in GRAMMAR | FUNCTION_WORDS
-    )
+    return frozenset(w for w in both if w[0] not in "\\[($" and w.lower() not in _NEVER_ASKED)
 
 
 def words_in(text: str) -> list[str]:

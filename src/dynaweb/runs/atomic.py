@@ -27,7 +27,7 @@ def writing(path: Path) -> Iterator[TextIO]:
             file.flush()
             os.fsync(file.fileno())
         aside.replace(path)
-        _sync_folder(path.parent)
+        sync(path.parent)
     except OSError as error:
         raise StorageError(f"cannot write {path}: {error.strerror}") from error
     finally:
@@ -92,8 +92,13 @@ def read_json(path: Path) -> dict[str, object] | None:
     return value
 
 
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
+def sync(path: Path) -> None:
+    """Have a file, or the names in a folder, survive a power cut.
+
+    Raises:
+        OSError: the path cannot be opened.
+    """
+    handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:

@@ -7,7 +7,6 @@ Tensors are safetensors, the rest is JSON; nothing is unpickled.
 
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from dynaweb.errors import StorageError
+from dynaweb.runs.atomic import sync
 
 FORMAT: Final = 1
 MARKER: Final = "COMPLETE.json"
@@ -90,11 +90,11 @@ def save_checkpoint(
             json.dumps({"format": FORMAT, "sha256": sums}), encoding="utf-8"
         )
         for path in (*aside.iterdir(), aside):
-            _flush(path)
+            sync(path)
         if final.exists():
             shutil.rmtree(final)
         aside.rename(final)
-        _flush(folder)
+        sync(folder)
         for old in sorted(folder.glob("step-*"))[:-KEEP]:
             _delete(old)
     except OSError as error:
@@ -141,11 +141,3 @@ def _delete(path: Path) -> None:
 def _checksum(path: Path) -> str:
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _flush(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
