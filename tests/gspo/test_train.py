@@ -17,6 +17,7 @@ from dynaweb.gspo.config import (
     PRESETS,
     AuditConfig,
     ClipConfig,
+    DemonstrationsConfig,
     GspoConfig,
     Level,
     UpdateConfig,
@@ -32,7 +33,9 @@ QUICK = GspoConfig(
     max_new_tokens=8,
     mix=MixConfig(group_size=4, expert_share=0.0),
     update=UpdateConfig(
-        optimizer=OptimizerConfig(name="adamw", learning_rate=3e-4, weight_decay=0.0), kl=0.01
+        optimizer=OptimizerConfig(name="adamw", learning_rate=3e-4, weight_decay=0.0),
+        kl=0.01,
+        demonstrations=DemonstrationsConfig(weight=0.5, batch_tokens=200),
     ),
 )
 
@@ -139,6 +142,17 @@ def test_a_folder_of_another_run_is_refused(half_trained: PreTrainedModel, tmp_p
     with torch.no_grad():
         next(iter(other.policy.parameters())).add_(1.0)
     with pytest.raises(StorageError, match="initial_weights"):
+        train_gspo(other, short, tmp_path)
+
+
+def test_other_demonstrations_are_another_run(
+    half_trained: PreTrainedModel, tmp_path: Path
+) -> None:
+    short = dataclasses.replace(QUICK, iterations=1)
+    train_gspo(parts(half_trained), short, tmp_path)
+    other = parts(half_trained)
+    other = dataclasses.replace(other, demonstrations=other.demonstrations[:-1])
+    with pytest.raises(StorageError, match="another demonstrations"):
         train_gspo(other, short, tmp_path)
 
 

@@ -104,6 +104,7 @@ def parts(policy: PreTrainedModel) -> Parts:
         world=table(),
         judge=RuleJudge(),
         starts=starts(),
+        demonstrations=tuple(encode_examples(Language(words), ambivalent())),
     )
 
 

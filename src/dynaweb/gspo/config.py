@@ -55,6 +55,24 @@ class ClipConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DemonstrationsConfig:
+    """A supervised loss on demonstrations beside that of the dreams (ours)."""
+
+    weight: float = 0.0
+    """Of a token's mean negative log-probability, added to every optimiser step; 0 for none."""
+    batch_tokens: int = 2048
+    """Positions of demonstrations, padding included, that one optimiser step reads."""
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.weight <= 1000.0:
+            raise UserError(
+                f"demonstrations weight {self.weight!r} is out of range: use 0.0 to 1000.0"
+            )
+        if self.batch_tokens < 1:
+            raise UserError(f"demonstrations batch_tokens {self.batch_tokens!r} must be 1 or more")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateConfig:
     """From a batch of scored attempts to new weights."""
 
@@ -75,6 +93,8 @@ class UpdateConfig:
     """Most prompt and completion tokens in one forward pass; longer attempts go in parts, exactly."""
     kl: float = 0.0
     """Weight of the KL to the initial policy; 0 needs no second model (GSPO: 0)."""
+    demonstrations: DemonstrationsConfig = field(default_factory=DemonstrationsConfig)
+    """What keeps the policy able to do what it was shown."""
     temperature: float = 1.0
     """Of the policy's distribution, in sampling and in the loss alike."""
     sampler_gap_limit: float = 0.05

@@ -21,6 +21,7 @@ from dynaweb.dream.run import Dreamers, dream
 from dynaweb.dream.starts import StartPoint
 from dynaweb.gspo.audit import Audit, AuditReport
 from dynaweb.gspo.config import GspoConfig
+from dynaweb.gspo.demonstrations import Demonstrations
 from dynaweb.gspo.groups import harvest, teaching
 from dynaweb.gspo.progress import MetricsLog, Progress, Row, note_of, silent
 from dynaweb.gspo.state import identify, resume, save
@@ -28,6 +29,7 @@ from dynaweb.gspo.update import update_policy
 from dynaweb.lm.language import Language
 from dynaweb.records.seeds import derive_seed
 from dynaweb.records.trajectory import Trajectory
+from dynaweb.train.batch import Example
 from dynaweb.train.optimizer import Optimizer
 
 log = logging.getLogger(__name__)
@@ -62,6 +64,8 @@ class Parts:
     """Frozen."""
     starts: tuple[StartPoint, ...]
     """Real places to begin, with the experts' and the policy's own real ways on."""
+    demonstrations: tuple[Example, ...] = ()
+    """What the supervised term reads (`update.demonstrations`)."""
     audit: Audit | None = None
     """Replays dreams for real."""
 
@@ -97,7 +101,13 @@ def train_gspo(
     reference = copy.deepcopy(parts.policy) if config.update.kl > 0.0 else None
     optimizer = Optimizer(parts.policy, config.update.optimizer)
     versions = (parts.name, parts.world.version)
+    shown = Demonstrations(
+        parts.demonstrations,
+        config.update.demonstrations,
+        seed=derive_seed(config.seed, "demonstrations"),
+    )
     identity = identify(parts.policy, parts.starts, config, versions)
+    identity |= {"demonstrations": shown.checksum()}
     state = resume(parts.policy, optimizer, identity, folder)
     resumed_from = state.iteration or None
     metrics = MetricsLog(folder, keep=state.iteration)
@@ -124,6 +134,7 @@ def train_gspo(
             seed=derive_seed(config.seed, "update", i),
             steps_before=state.steps,
             reference=reference,
+            shown=shown,
         )
         row: Row = {"iteration": float(i + 1), **crop.metrics(), **changed}
         row |= {"dreams_sec": dreamed - began, "update_sec": time.monotonic() - dreamed}

@@ -30,6 +30,7 @@ from dynaweb.gspo.batch import (
     whole,
 )
 from dynaweb.gspo.config import Level, UpdateConfig
+from dynaweb.gspo.demonstrations import Demonstrations
 from dynaweb.gspo.loss import gspo_chunk_loss, gspo_loss, kl_to_reference, unit_log_ratio, units_of
 from dynaweb.records.seeds import derive_seed
 from dynaweb.train.logprob import flat_logprobs
@@ -44,6 +45,8 @@ class Tally:
     kl: float = 0.0
     steps: int = 0
     sampler_gap: float | None = None
+    shown: list[float] = field(default_factory=list)
+    """Loss on demonstrations, one entry an optimiser step."""
     grad_norms: list[float] = field(default_factory=list)
     ratios: list[float] = field(default_factory=list)
     clipped: dict[tuple[Source, bool], list[bool]] = field(default_factory=dict)
@@ -66,6 +69,7 @@ class Tally:
         m: Metrics = {
             "update/loss": self.loss / self.steps if self.steps else None,
             "update/kl": self.kl / self.steps if self.steps else None,
+            "update/demonstrations_loss": mean_or_none(self.shown),
             "update/sampler_gap": self.sampler_gap,
             "update/optimizer_steps": float(self.steps),
             "update/grad_norm": mean_or_none(self.grad_norms),
@@ -114,6 +118,7 @@ def update_policy(
     seed: int,
     steps_before: int,
     reference: PreTrainedModel | None = None,
+    shown: Demonstrations | None = None,
 ) -> Metrics:
     """Train on one batch of attempts.
 
@@ -125,6 +130,7 @@ def update_policy(
         seed: which attempt goes into which mini-batch.
         steps_before: optimiser steps of earlier updates, for the warm-up.
         reference: the initial policy, for the KL term.
+        shown: demonstrations, for the supervised term.
 
     Returns:
         Metrics of the update; empty of steps when there was nothing to train on.
@@ -140,11 +146,14 @@ def update_policy(
             f"sampler and trainer differ by {gap:.3g} nats a token, the limit is {config.sampler_gap_limit}: they must hold the same weights and tokens"
         )
     tally = Tally(sampler_gap=gap)
+    batches = shown.batches(steps_before) if shown is not None else iter(())
     for epoch in range(config.epochs):
         order = list(range(len(scored)))
         Random(derive_seed(seed, "mini", epoch)).shuffle(order)
         for batch in cut(order, config.mini_batches):
             accumulate(model, [scored[i] for i in batch], config, tally)
+            if shown is not None and (demonstrated := next(batches, None)):
+                tally.shown.append(shown.accumulate(model, demonstrated))
             rate = warm(steps_before + tally.steps, config.warmup_steps)
             tally.grad_norms.append(optimizer.step(rate))
             tally.steps += 1

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import torch
+from transformers import PreTrainedModel
 
 from dynaweb.bench.w2r import Replay, replay, replay_report
 from dynaweb.browser.environment import BrowserEnvironment, miniwob_world
@@ -14,10 +15,12 @@ from dynaweb.dream.run import Dreamers, DreamRequest, dream
 from dynaweb.dream.starts import collect_starts, pick_starts
 from dynaweb.gspo.audit import AuditReport, Replayed
 from dynaweb.gspo.train import Parts, train_gspo
-from dynaweb.lm.model import load_model, save_model
+from dynaweb.lm.language import Language
+from dynaweb.lm.model import context_length, load_model, save_model
 from dynaweb.lm.sampler import TorchSampler
 from dynaweb.lm.tokenizer import load_language
 from dynaweb.recipes.collecting import FIRST_AGENT
+from dynaweb.recipes.policy import encoded_examples, only_successes
 from dynaweb.recipes.stage import Run
 from dynaweb.recipes.worldly import calibrated, dreamable
 from dynaweb.records.codec import dump
@@ -27,6 +30,7 @@ from dynaweb.rollout.workers import work_through
 from dynaweb.runs.atomic import write_text
 from dynaweb.runs.jsonfile import write_record
 from dynaweb.runs.jsonl import read_prefix
+from dynaweb.train.batch import Example
 
 METRICS = "metrics.jsonl"
 
@@ -65,6 +69,7 @@ def train_in_dreams(run: Run, policy: Path, world: Path, real: Sequence[Trajecto
             world=seen.world,
             judge=seen.judge,
             starts=starts.points,
+            demonstrations=shown_again(run, model, language, real),
             audit=lambda iteration, dreams: audited(replayed(run, dreams)[0]),
         )
         result = train_gspo(parts, config.gspo, folder, run.progress)
@@ -83,6 +88,18 @@ def train_in_dreams(run: Run, policy: Path, world: Path, real: Sequence[Trajecto
 
     run.stage("gspo", inputs, work)
     return run.path("gspo")
+
+
+def shown_again(
+    run: Run, model: PreTrainedModel, language: Language, real: Sequence[Trajectory]
+) -> tuple[Example, ...]:
+    """What dreaming may not overwrite: every real success, of tasks that are not dreamt of too."""
+    if not run.config.gspo.update.demonstrations.weight:
+        return ()
+    examples, _ = encoded_examples(
+        only_successes(real), language, context=context_length(model), copies=0, seed=0
+    )
+    return tuple(examples)
 
 
 def replayed(

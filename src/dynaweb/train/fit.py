@@ -163,9 +163,9 @@ def _train(
 
 
 def accumulate_gradients(
-    model: PreTrainedModel, batch: Sequence[Example], config: FitConfig
+    model: PreTrainedModel, batch: Sequence[Example], config: FitConfig, *, scale: float = 1.0
 ) -> float:
-    """Gradients of the loss of one step, in as many passes as memory asks for; returns the loss.
+    """Gradients of the loss of one step, times `scale`, in as many passes as memory asks for; returns the loss.
 
     Raises:
         TrainingError: the loss is not finite.
@@ -186,7 +186,7 @@ def accumulate_gradients(
             raise TrainingError(
                 f"training loss is {value!r}: lower the learning rate, or look for a broken example"
             )
-        part_loss.backward()
+        (part_loss * scale).backward()
         loss += value
     return loss
 

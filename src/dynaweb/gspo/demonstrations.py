@@ -1,0 +1,53 @@
+"""Demonstrations as a supervised loss beside the dreams, so that dreaming does not overwrite them (ours).
+
+An expert inside a group teaches only where the group's members differ, and a task whose groups do not is
+not spoken for by any gradient: what the policy could do there is lost (log, entries 19 and 26). Here every
+optimiser step also reads a batch of demonstrations of all tasks, those that are not dreamt of included.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from transformers import PreTrainedModel
+
+from dynaweb.gspo.config import DemonstrationsConfig
+from dynaweb.train.batch import Example, all_batches
+from dynaweb.train.config import FitConfig
+from dynaweb.train.fit import accumulate_gradients
+
+
+class Demonstrations:
+    """An endless seeded sequence of batches; the n-th optimiser step of a run reads the n-th."""
+
+    def __init__(
+        self, examples: Sequence[Example], config: DemonstrationsConfig, *, seed: int
+    ) -> None:
+        self._examples = examples if config.weight > 0.0 else ()
+        self._weight = config.weight
+        self._how = FitConfig(steps=1, batch_tokens=config.batch_tokens)
+        self._seed = seed
+
+    def batches(self, first: int) -> Iterator[list[Example]]:
+        """Those of the optimiser steps from number `first` on; none when nothing is demonstrated."""
+        if not self._examples:
+            return
+        lengths = [e.length for e in self._examples]
+        order = all_batches(lengths, self._how.batch_tokens, self._seed)
+        for batch in islice(order, first, None):
+            yield [self._examples[i] for i in batch]
+
+    def accumulate(self, model: PreTrainedModel, batch: Sequence[Example]) -> float:
+        """Add the gradient of a batch to the model's; the mean loss of a token, in nats, unweighted.
+
+        Raises:
+            TrainingError: the loss is not finite.
+        """
+        return accumulate_gradients(model, batch, self._how, scale=self._weight)
+
+    def checksum(self) -> str:
+        """What makes two sets of demonstrations the same."""
+        digest = hashlib.sha256()
+        for e in self._examples:
+            digest.update(repr((e.prompt_ids, e.completion_ids, e.weight)).encode())
+        return digest.hexdigest()
