@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from dynaweb.agent.reply import read_reply
 from dynaweb.axtree.tree import read_tree
-from dynaweb.dataset.exercises import FEWEST_WORDS, Lesson, exercises
+from dynaweb.dataset.exercises import Lesson, exercises
+from dynaweb.dataset.made_pages import FEWEST_WORDS
 from dynaweb.errors import UserError
 from dynaweb.prompts.pointers import Lexicon
 from dynaweb.records.action import Click, Fill, target_bids

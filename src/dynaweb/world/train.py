@@ -13,6 +13,8 @@ from transformers import PreTrainedModel
 
 from dynaweb.axtree.rename import renamed_copies
 from dynaweb.axtree.vocabulary import learn_vocabulary
+from dynaweb.dataset.policy import TextExample
+from dynaweb.dataset.verdicts import verdict_exercises
 from dynaweb.judge.examples import JudgeExample, judge_examples
 from dynaweb.lm.language import Language
 from dynaweb.lm.model import context_length, save_model
@@ -78,6 +80,9 @@ def build_world_data(
         [(e.prompt, e.completion) for e in judges],
         [e.weight for e in judges],
     )
+    made = _made_verdicts(language, config)
+    counts["verdict_exercises"] = len(made)
+    judge_rows += encode_examples(language, [(e.prompt, e.completion) for e in made])
     kept_worlds, counts["dropped.world_too_long"] = fitting(world_rows, context)
     kept_judges, counts["dropped.judge_too_long"] = fitting(judge_rows, context)
     scale = _judge_scale(kept_worlds, kept_judges, config.judge_fraction)
@@ -86,6 +91,13 @@ def build_world_data(
         for e in kept_judges
     ]
     return WorldData(examples=(*kept_worlds, *scaled), counts=counts)
+
+
+def _made_verdicts(language: Language, config: WorldTrainConfig) -> list[TextExample]:
+    if not config.verdict_exercises:
+        return []
+    words = language.lexicon.words or ()
+    return verdict_exercises(config.verdict_exercises, words, seed=config.seed)
 
 
 def train_world(

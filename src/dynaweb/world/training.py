@@ -20,6 +20,9 @@ class WorldTrainConfig:
     """Which steps teach the world."""
     judge: JudgeExamplesConfig = field(default_factory=JudgeExamplesConfig)
     """Which endings teach the judge."""
+    verdict_exercises: int = 0
+    """Made-up attempts that the judge learns to check beside the real ones (`dataset.verdicts`); they need a
+    lexicon."""
     vocabulary: VocabularyConfig = field(default_factory=VocabularyConfig)
     """How names are told from structure, for renaming."""
     judge_fraction: float = 0.3
@@ -33,6 +36,10 @@ class WorldTrainConfig:
         if not 0.0 <= self.judge_fraction < 1.0:
             raise UserError(
                 f"judge_fraction {self.judge_fraction!r} is out of range: use 0 up to 1"
+            )
+        if not 0 <= self.verdict_exercises <= 10**6:
+            raise UserError(
+                f"verdict_exercises {self.verdict_exercises!r} is out of range: use 0 to 1000000"
             )
         if not 0 <= self.renamed_copies <= 20:
             raise UserError(f"renamed_copies {self.renamed_copies!r} is out of range: use 0 to 20")
