@@ -10,7 +10,22 @@ from dynaweb.records.observation import Observation
 
 MAX_NAME_CHARS = 40
 
-_CAPTIONS = ("StaticText", "LabelText", "heading", "label")
+_CAPTIONS = frozenset(
+    {
+        "StaticText",
+        "LabelText",
+        "heading",
+        "label",
+        "legend",
+        "term",
+        "rowheader",
+        "columnheader",
+        "cell",
+        "gridcell",
+    }
+)
+_CHOICES = frozenset({"combobox", "listbox"})
+"""What stands inside them is what they offer, not what they are called."""
 
 
 def label_action(action: Action, observation: Observation) -> str:
@@ -29,29 +44,56 @@ def label_action(action: Action, observation: Observation) -> str:
 
 
 def label_element(tree: Tree, bid: str) -> str:
-    """Role and name of an element; empty when it is not on the page."""
+    """Role and name of an element; empty when it is not on the page.
+
+    Where several elements share both, the text of the group it stands in tells it from the others:
+    `image 'star' in 'Rosita'`.
+    """
     at = next((i for i, node in enumerate(tree) if node.bid == bid), None)
     if at is None:
         return ""
     node = tree[at]
     if node.name:
-        return f"{node.role} {_cut(node.name)}"
+        group = _group_of(tree, at)
+        return f"{node.role} {_cut(node.name)}" + (f" in {_cut(group)}" if group else "")
     hint = _caption_before(tree, at)
     return f"{node.role} after {_cut(hint)}" if hint else node.role
 
 
 def _caption_before(tree: Tree, at: int) -> str:
     """Text of the nearest caption above; text inside the element itself comes first."""
-    for node in _below(tree, at):
-        if node.name:
-            return node.name
+    if tree[at].role not in _CHOICES:
+        for node in below(tree, at):
+            if node.name:
+                return node.name
     for node in reversed(tree[1:at]):
         if node.role in _CAPTIONS and node.name:
             return node.name
     return ""
 
 
-def _below(tree: Tree, at: int) -> list[Node]:
+def _group_of(tree: Tree, at: int) -> str:
+    """First text of the smallest group around an element that holds none of its namesakes; empty without one."""
+    node = tree[at]
+    same = [i for i, n in enumerate(tree) if (n.role, n.name) == (node.role, node.name)]
+    if len(same) < 2:
+        return ""
+    depth = node.depth
+    for i in range(at - 1, 0, -1):
+        if tree[i].depth >= depth:
+            continue
+        depth = tree[i].depth
+        end = i + 1 + len(below(tree, i))
+        if any(i < j < end for j in same if j != at):
+            return ""
+        for inside in tree[i:end]:
+            if inside.name and inside.name != node.name and inside.role in _CAPTIONS:
+                return inside.name
+    return ""
+
+
+def below(tree: Tree, at: int) -> list[Node]:
+    """The nodes inside node number `at`, in document order."""
     inside: list[Node] = []
     for node in tree[at + 1 :]:
         if node.depth <= tree[at].depth:

@@ -9,8 +9,6 @@ verdict follows from goal, page and actions alone.
 import random
 from collections.abc import Callable, Iterable, Sequence
 
-from dynaweb.axtree.label import label_element
-from dynaweb.axtree.tree import read_tree
 from dynaweb.dataset.made_pages import (
     ROLES,
     TASK,
@@ -20,8 +18,12 @@ from dynaweb.dataset.made_pages import (
     quoted,
 )
 from dynaweb.dataset.policy import TextExample
-from dynaweb.prompts.judge import FAILURE, SUCCESS, render_judge
+from dynaweb.judge.evidence import judge_prompt
+from dynaweb.prompts.judge import FAILURE, SUCCESS
+from dynaweb.records.action import parse_action
+from dynaweb.records.observation import Observation
 from dynaweb.records.seeds import derive_seed
+from dynaweb.records.trajectory import Step
 
 
 def verdict_exercises(count: int, words: Iterable[str], *, seed: int) -> list[TextExample]:
@@ -177,19 +179,14 @@ def _inside(page: MadePage, right: bool) -> TextExample:
 
 
 def _asked(page: MadePage, goal: Sequence[str], calls: Sequence[str], right: bool) -> TextExample:
-    """The finished question, with actions labelled as the judge is shown them."""
-    text = page.tree()
-    tree = read_tree(text)
-    done = [f"{call} {label_element(tree, _bid(call))}" for call in calls]
+    """The finished question, in the judge's own words."""
+    shown = Observation(url="", title="", tree=page.tree())
+    steps = tuple(Step(observation=shown, action=parse_action(call)) for call in calls)
     return TextExample(
         task=TASK,
-        prompt=render_judge(" ".join(goal), done, done, text),
+        prompt=judge_prompt(" ".join(goal), steps),
         completion=SUCCESS if right else FAILURE,
     )
-
-
-def _bid(call: str) -> str:
-    return call.split("'")[1]
 
 
 _KINDS: tuple[Callable[[MadePage, bool], TextExample], ...] = (

@@ -5,9 +5,12 @@ imagine what is left (contracts: terminal). Words of the page stand inside the p
 nowhere else; a claim of the agent stands as one of its actions.
 """
 
-from dynaweb.axtree.label import label_action
+from collections.abc import Sequence
+
+from dynaweb.axtree.label import below, label_action, label_element
+from dynaweb.axtree.tree import Node, Tree, read_tree
 from dynaweb.prompts.judge import render_judge
-from dynaweb.records.action import ReportInfeasible, SendMsgToUser
+from dynaweb.records.action import Fill, ReportInfeasible, SendMsgToUser, target_bids
 from dynaweb.records.trajectory import Outcome, Reason, Step, Trajectory, Verdict
 
 _BROKEN_OFF = frozenset(
@@ -19,6 +22,27 @@ _BROKEN_OFF = frozenset(
         Reason.SAMPLER_FAULT,
     }
 )
+
+
+_STATEFUL = frozenset(
+    {
+        "checkbox",
+        "combobox",
+        "listbox",
+        "menuitemcheckbox",
+        "menuitemradio",
+        "option",
+        "radio",
+        "searchbox",
+        "slider",
+        "spinbutton",
+        "switch",
+        "textbox",
+    }
+)
+_MARKS = ("checked", "selected", "pressed")
+_DOT = "•"
+"""What browsers show for a letter of a password."""
 
 
 def done_labels(steps: tuple[Step, ...]) -> tuple[str, ...]:
@@ -37,9 +61,48 @@ def judge_prompt(goal: str, steps: tuple[Step, ...]) -> str:
         goal: what was wanted.
         steps: the whole attempt from the task's first page; at least one.
     """
-    acted = tuple(s for s in steps if not isinstance(s.action, SendMsgToUser | ReportInfeasible))
-    tree = steps[-1].observation.tree
-    return render_judge(goal, done_labels(steps), done_labels(acted), tree)
+    acted = [s for s in steps if s.action is not None and s.fault is None]
+    acted = [s for s in acted if not isinstance(s.action, SendMsgToUser | ReportInfeasible)]
+    text = steps[-1].observation.tree
+    tree = read_tree(text)
+    meant = [words for s in acted for words in _brought_about(s, tree, final=s is steps[-1])]
+    holds = [*_state(tree), *meant]
+    return render_judge(goal, done_labels(steps), holds=holds, meant=meant, tree=text)
+
+
+def _brought_about(step: Step, last: Tree, *, final: bool) -> list[str]:
+    """What an action left behind: the state of its element on the last page, else its name.
+
+    A box that was ticked and unticked again, or a text that was overwritten, left nothing. The final
+    action is not on the last page yet.
+    """
+    assert step.action is not None
+    if final:
+        return [label_action(step.action, step.observation)]
+    words: list[str] = []
+    for bid in target_bids(step.action):
+        at = next((i for i, node in enumerate(last) if node.bid == bid), None)
+        if at is not None and last[at].role in _STATEFUL:
+            words += _state(last[at : at + 1 + len(below(last, at))])
+            words += _hidden(step, last[at])
+        else:
+            words.append(label_element(read_tree(step.observation.tree), bid))
+    return words
+
+
+def _hidden(step: Step, field: Node) -> list[str]:
+    """What was typed into a field that shows dots in its place, as many as there are letters."""
+    held = field.attr("value")
+    if not isinstance(step.action, Fill) or not isinstance(held, str):
+        return []
+    return [step.action.value] if held == _DOT * len(step.action.value) else []
+
+
+def _state(tree: Sequence[Node]) -> list[str]:
+    """Names of what is ticked or chosen, and what fields hold."""
+    on = [n.name for n in tree if n.name and any(n.attr(mark) == "true" for mark in _MARKS)]
+    held = (n.attr("value") for n in tree)
+    return [*on, *(value for value in held if isinstance(value, str))]
 
 
 def rule_verdict(trajectory: Trajectory, *, answers_count: bool) -> Verdict | None:
