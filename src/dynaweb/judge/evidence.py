@@ -7,7 +7,7 @@ nowhere else; a claim of the agent stands as one of its actions.
 
 from collections.abc import Sequence
 
-from dynaweb.axtree.label import below, label_action, label_element
+from dynaweb.axtree.label import below, label_action
 from dynaweb.axtree.tree import Node, Tree, read_tree
 from dynaweb.prompts.judge import render_judge
 from dynaweb.records.action import Fill, ReportInfeasible, SendMsgToUser, target_bids
@@ -86,7 +86,7 @@ def _brought_about(step: Step, last: Tree, *, final: bool) -> list[str]:
             words += _state(last[at : at + 1 + len(below(last, at))])
             words += _hidden(step, last[at])
         else:
-            words.append(label_element(read_tree(step.observation.tree), bid))
+            words.append(label_action(step.action, step.observation))
     return words
 
 
