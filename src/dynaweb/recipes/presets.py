@@ -11,7 +11,13 @@ from dynaweb.batch.advantage import AdvantageConfig
 from dynaweb.batch.mix import MixConfig
 from dynaweb.dream.starts import StartsConfig
 from dynaweb.errors import UserError
-from dynaweb.gspo.config import AuditConfig, ClipConfig, GspoConfig, UpdateConfig
+from dynaweb.gspo.config import (
+    AuditConfig,
+    ClipConfig,
+    DemonstrationsConfig,
+    GspoConfig,
+    UpdateConfig,
+)
 from dynaweb.lm.config import ModelConfig
 from dynaweb.recipes.config import (
     BaseConfig,
@@ -28,6 +34,10 @@ from dynaweb.world.training import WorldTrainConfig
 
 PAST_ACTIONS = 2
 """Actions before the present one that the world model is shown."""
+
+EXPLORING = 2.0
+"""Temperature of attempts and dreams: an agent that has learnt all its demonstrations teach is so sure of itself
+that at 1 it does the same thing eight times."""
 
 FRESH_PAGES = 3_000_000
 """Seed of the first page of an evaluation: those from 1,000,000 and from 2,000,000 on have been looked at by studies."""
@@ -77,17 +87,25 @@ def study() -> RecipeConfig:
     return RecipeConfig(
         name="study",
         tasks=STUDY_TASKS,
-        data=DataConfig(experts=10, random=4, noisy=12, agent=36, held_out=24, held_out_noisy=3),
+        data=DataConfig(
+            experts=10,
+            random=4,
+            noisy=12,
+            agent=36,
+            agent_temperature=EXPLORING,
+            held_out=24,
+            held_out_noisy=3,
+        ),
         policy=PolicyConfig(
             model=ModelConfig(hidden=128, layers=4, heads=4, ffn=352),
             base=BaseConfig(find=14_000, mixed=26_000),
             lexicon=LexiconConfig(common_fraction=0.4),
             fit=FitConfig(
-                epochs=10.0,
+                epochs=100.0,
                 batch_tokens=2048,
                 optimizer=OptimizerConfig(muon_learning_rate=1e-2),
             ),
-            own_epochs=4.0,
+            own_epochs=6.0,
         ),
         world=WorldConfig(
             train=WorldTrainConfig(
@@ -96,6 +114,7 @@ def study() -> RecipeConfig:
                 ),
                 renamed_copies=0,
                 judge_fraction=0.5,
+                verdict_exercises=2500,
             ),
             fit=FitConfig(epochs=6.0, batch_tokens=2048),
             ask=WorldModelConfig(past_actions=PAST_ACTIONS),
@@ -115,7 +134,8 @@ def study() -> RecipeConfig:
                 clip=ClipConfig(low=0.2, high=0.2, reference_tokens=None),
                 warmup_steps=8,
                 kl=0.02,
-                temperature=1.0,
+                demonstrations=DemonstrationsConfig(weight=1.0),
+                temperature=EXPLORING,
             ),
             audit=AuditConfig(every=8, dreams=24),
         ),
@@ -130,9 +150,17 @@ def demo() -> RecipeConfig:
         full,
         name="demo",
         tasks=DEMO_TASKS,
-        data=DataConfig(experts=10, random=4, noisy=12, agent=24, held_out=12, held_out_noisy=2),
-        policy=replace(full.policy, base=BaseConfig(find=12_000, mixed=6_000)),
-        world=replace(full.world, fit=replace(full.world.fit, epochs=5.0)),
+        data=replace(full.data, agent=24, held_out=12, held_out_noisy=2),
+        policy=replace(
+            full.policy,
+            base=BaseConfig(find=12_000, mixed=6_000),
+            fit=replace(full.policy.fit, epochs=60.0),
+        ),
+        world=replace(
+            full.world,
+            train=replace(full.world.train, verdict_exercises=1000),
+            fit=replace(full.world.fit, epochs=5.0),
+        ),
         gspo=replace(full.gspo, iterations=8, groups=20, audit=AuditConfig(every=4, dreams=12)),
         evaluation=EvaluationConfig(episodes=10, first_seed=FRESH_PAGES, max_steps=8),
     )
@@ -153,13 +181,15 @@ def smoke() -> RecipeConfig:
         ),
         agent=AgentConfig(max_new_tokens=16),
         world=WorldConfig(
-            train=WorldTrainConfig(renamed_copies=0), fit=FitConfig(epochs=8.0, batch_tokens=1024)
+            train=WorldTrainConfig(renamed_copies=0, verdict_exercises=50),
+            fit=FitConfig(epochs=8.0, batch_tokens=1024),
         ),
         gspo=GspoConfig(
             iterations=2,
             groups=2,
             max_new_tokens=16,
             mix=MixConfig(group_size=4, expert_share=0.5),
+            update=UpdateConfig(demonstrations=DemonstrationsConfig(weight=1.0)),
             audit=AuditConfig(every=2, dreams=4),
         ),
         evaluation=EvaluationConfig(episodes=2, max_steps=4),

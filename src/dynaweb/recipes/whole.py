@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from dynaweb.recipes import collecting, controls, dreaming, proof, worldly
-from dynaweb.recipes.base import learn_to_read
+from dynaweb.recipes.base import BASE, learn_to_read
 from dynaweb.recipes.closing import close
 from dynaweb.recipes.config import MAY_DIFFER, RecipeConfig
 from dynaweb.recipes.policy import learn_tokenizer, only_successes, train_policy
@@ -50,7 +50,7 @@ def run_whole(
         own = collecting.attempts(run, policy)
         unseen = collecting.held_out(run, policy)
         real = [*shown, *explored, *own]
-        world = worldly.train_imagination(run, real, policy)
+        world = worldly.train_imagination(run, real, reader(run, policy))
         worldly.measure_imagination(run, world, real, unseen)
         begun = own_successes(run, policy, shown, own)
         dreamer = dreaming.train_in_dreams(run, begun, world, [*shown, *own])
@@ -66,6 +66,12 @@ def run_whole(
         }
         proof.evaluate(run, arms)
         return close(run, [*real, *unseen])
+
+
+def reader(run: Run, policy: Path) -> Path:
+    """The base where the recipe has one, else the first agent."""
+    practice = run.config.policy.base
+    return run.path(BASE) if practice.find or practice.mixed else policy
 
 
 def first_agent(run: Run, shown: list[Trajectory], explored: list[Trajectory]) -> Path:

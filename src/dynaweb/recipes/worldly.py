@@ -49,20 +49,27 @@ class Imagination:
     judge: LmJudge
 
 
-def train_imagination(run: Run, trajectories: Sequence[Trajectory], policy: Path) -> Path:
-    """One model for both, from the first agent's weights: it has learnt to read pages and to copy."""
+def train_imagination(run: Run, trajectories: Sequence[Trajectory], begin: Path) -> Path:
+    """One model for both, from weights that have learnt to read pages and to copy.
+
+    Args:
+        run: the recipe.
+        trajectories: real attempts, successes and failures.
+        begin: folder of the weights: the base, or the first agent where there is none. An agent that was
+            trained until nothing more could be learnt from its demonstrations is a worse beginning (log, 2026-11-30).
+    """
     config = run.config
     inputs = {
         "world": config.world,
-        "policy": run.made(policy),
+        "begin": run.made(begin),
         "attempts": sorted(t.trajectory_id for t in trajectories),
     }
 
     def work(folder: Path) -> Mapping[str, object]:
         torch.set_num_threads(config.threads)
         result = train_world(
-            load_model(policy),
-            load_language(policy),
+            load_model(begin),
+            load_language(begin),
             trajectories,
             folder,
             config=config.world.train,
