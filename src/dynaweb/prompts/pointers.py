@@ -40,6 +40,8 @@ GRAMMAR = frozenset(
         "change",
         "verdict",
         "missing",
+        "named",
+        "beside",
         "extra",
         "success",
         "failure",
