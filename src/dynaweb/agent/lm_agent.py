@@ -5,8 +5,6 @@ from dataclasses import dataclass
 
 from dynaweb.agent.reply import read_reply
 from dynaweb.axtree.label import label_action
-from dynaweb.axtree.named import named_elements
-from dynaweb.axtree.tree import read_tree
 from dynaweb.contracts import SampleRequest
 from dynaweb.errors import UserError
 from dynaweb.lm.language import Language
@@ -36,8 +34,7 @@ class AgentConfig:
 def act_prompt(goal: str, past: tuple[Step, ...], observation: Observation) -> str:
     """The policy's prompt at one step; also what expert steps are re-rendered through."""
     done = [label_action(s.action, s.observation) for s in past if s.action is not None]
-    named = named_elements(read_tree(observation.tree), goal)
-    return render_act(goal, done, observation.last_action_error, observation.tree, named)
+    return render_act(goal, done, observation.last_action_error, observation.tree)
 
 
 class LmAgent:

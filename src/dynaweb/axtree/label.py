@@ -24,7 +24,6 @@ _CAPTIONS = frozenset(
         "gridcell",
     }
 )
-_NEAR = 40
 _CHOICES = frozenset({"combobox", "listbox"})
 """What stands inside them is what they offer, not what they are called."""
 
@@ -57,24 +56,19 @@ def label_element(tree: Tree, bid: str) -> str:
     if node.name:
         group = _group_of(tree, at)
         return f"{node.role} {_cut(node.name)}" + (f" in {_cut(group)}" if group else "")
-    hint = caption_of(tree, at)
+    hint = _caption_before(tree, at)
     return f"{node.role} after {_cut(hint)}" if hint else node.role
 
 
-def caption_of(tree: Tree, at: int) -> str:
-    """What an unnamed element may be called: the first text inside it, else the nearest caption above.
-
-    Only the next `_NEAR` nodes either way are looked at: what stands further off belongs to something else.
-    """
+def _caption_before(tree: Tree, at: int) -> str:
+    """Text of the nearest caption above; text inside the element itself comes first."""
     if tree[at].role not in _CHOICES:
-        for node in tree[at + 1 : at + 1 + _NEAR]:
-            if node.depth <= tree[at].depth:
-                break
+        for node in below(tree, at):
             if node.name:
                 return node.name
-    for i in range(at - 1, max(at - 1 - _NEAR, 0), -1):
-        if tree[i].role in _CAPTIONS and tree[i].name:
-            return tree[i].name or ""
+    for node in reversed(tree[1:at]):
+        if node.role in _CAPTIONS and node.name:
+            return node.name
     return ""
 
 

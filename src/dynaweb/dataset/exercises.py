@@ -9,8 +9,6 @@ import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 
-from dynaweb.axtree.named import named_elements
-from dynaweb.axtree.tree import read_tree
 from dynaweb.dataset.made_pages import ROLES, TASK, MadePage, blank_page, plain_words, quoted
 from dynaweb.dataset.policy import TextExample
 from dynaweb.prompts.act import render_act
@@ -160,10 +158,8 @@ def _by_role(page: MadePage) -> TextExample:
 
 def _ask(page: MadePage, goal: Sequence[str], done: Sequence[str], reply: str) -> TextExample:
     """The finished question."""
-    wanted, tree = " ".join(goal), page.tree()
-    named = named_elements(read_tree(tree), wanted)
     return TextExample(
-        task=TASK, prompt=render_act(wanted, done, "", tree, named), completion=reply
+        task=TASK, prompt=render_act(" ".join(goal), done, "", page.tree()), completion=reply
     )
 
 

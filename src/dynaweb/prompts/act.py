@@ -5,9 +5,7 @@ from collections.abc import Sequence
 from dynaweb.prompts.lines import done_lines, section
 
 
-def render_act(
-    goal: str, done: Sequence[str], error: str, tree: str, named: Sequence[str] = ()
-) -> str:
+def render_act(goal: str, done: Sequence[str], error: str, tree: str) -> str:
     """Ask for the next action.
 
     The goal stands before the page so that a causal model reads every element knowing what is
@@ -18,8 +16,6 @@ def render_act(
         done: labelled past actions, oldest first.
         error: why the previous action failed; empty when it did not.
         tree: the page.
-        named: elements of it that the goal speaks of (`axtree.named`), a line each.
     """
     failed = section("error", error) if error else ""
-    listed = "".join(section("named", line) for line in named)
-    return f"{section('goal', goal)}{done_lines(list(done))}{failed}<page>\n{tree}\n{listed}<act> "
+    return f"{section('goal', goal)}{done_lines(list(done))}{failed}<page>\n{tree}\n<act> "

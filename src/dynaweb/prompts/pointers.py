@@ -40,8 +40,6 @@ GRAMMAR = frozenset(
         "change",
         "verdict",
         "missing",
-        "named",
-        "beside",
         "extra",
         "success",
         "failure",
