@@ -27,6 +27,9 @@ _CAPTIONS = frozenset(
 _CHOICES = frozenset({"combobox", "listbox"})
 """What stands inside them is what they offer, not what they are called."""
 
+_MOST_GROUPS = 8
+"""Groups around an element that are looked at: a page may be thousands of levels deep."""
+
 
 def label_action(action: Action, observation: Observation) -> str:
     """The action and the role and name of every element it addresses, on one line.
@@ -78,11 +81,13 @@ def _group_of(tree: Tree, at: int) -> str:
     same = [i for i, n in enumerate(tree) if (n.role, n.name) == (node.role, node.name)]
     if len(same) < 2:
         return ""
-    depth = node.depth
+    depth, around = node.depth, 0
     for i in range(at - 1, 0, -1):
         if tree[i].depth >= depth:
             continue
-        depth = tree[i].depth
+        depth, around = tree[i].depth, around + 1
+        if around > _MOST_GROUPS:
+            return ""
         end = i + 1 + len(below(tree, i))
         if any(i < j < end for j in same if j != at):
             return ""

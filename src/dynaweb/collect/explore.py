@@ -7,7 +7,7 @@ from dynaweb.axtree.tree import read_tree
 from dynaweb.collect.chance import misread, near_miss, random_action
 from dynaweb.contracts import Agent
 from dynaweb.errors import UserError
-from dynaweb.records.action import Click
+from dynaweb.records.action import Click, Noop
 from dynaweb.records.observation import Observation
 from dynaweb.records.seeds import derive_seed
 from dynaweb.records.trajectory import Step
@@ -46,6 +46,19 @@ class RandomAgent:
         tree = read_tree(observation.tree)
         action = random_action(goal, tree, Random(seed), self.invalid_fraction)
         return Step(observation=observation, action=action)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opener:
+    """Looks at the first page and leaves it as it is: a place to dream from, for one real step (ours)."""
+
+    version: str = "opener-1"
+
+    async def decide(
+        self, goal: str, past: tuple[Step, ...], observation: Observation, seed: int
+    ) -> Step:
+        """Nothing."""
+        return Step(observation=observation, action=Noop())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from dynaweb.collect.experts import EXPERTS
-from dynaweb.collect.explore import NoisyExpert, RandomAgent
+from dynaweb.collect.explore import NoisyExpert, Opener, RandomAgent
 from dynaweb.collect.run import Job, MakeAgent, read_trajectories
 from dynaweb.contracts import Agent
 from dynaweb.dataset.card import dataset_card
@@ -14,6 +14,7 @@ from dynaweb.recipes.live import (
     EXPERT_SEEDS,
     HELD_OUT_SEEDS,
     NOISY_SEEDS,
+    OPENING_SEEDS,
     RANDOM_SEEDS,
     collect_live,
     make_jobs,
@@ -25,6 +26,7 @@ from dynaweb.records.trajectory import Behaviour, Trajectory
 from dynaweb.runs.atomic import write_text
 
 EPISODES = "episodes.jsonl"
+OPENINGS = "openings"
 FIRST_AGENT = "sft"
 """Name of the agent that demonstrations alone have made; also its arm in the evaluation."""
 
@@ -72,6 +74,16 @@ def attempts(run: Run, policy: Path) -> list[Trajectory]:
     seeds = range(AGENT_SEEDS, AGENT_SEEDS + data.agent)
     jobs = _agent_jobs(run, seeds)
     return _stage(run, "attempts", jobs, _sampled(run, policy), made_by=policy)
+
+
+def openings(run: Run) -> list[Trajectory]:
+    """First pages that nobody has acted on: dreams begin from them, and nothing else is learnt from them."""
+    count = run.config.data.openings
+    if not count:
+        return []
+    seeds = range(OPENING_SEEDS, OPENING_SEEDS + count)
+    jobs = make_jobs(run.config.tasks, seeds, "opener", Behaviour.RANDOM, 1)
+    return _stage(run, OPENINGS, jobs, lambda job: Opener())
 
 
 def held_out(run: Run, policy: Path) -> list[Trajectory]:

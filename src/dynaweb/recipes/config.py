@@ -48,13 +48,16 @@ class DataConfig:
     """Attempts of the first agent, its failures above all, for world model, judge and starts."""
     agent_temperature: float = 1.0
     """Of those attempts."""
+    openings: int = 0
+    """First pages that are only looked at, for dreams to begin from: one real step each."""
     held_out: int = 12
     """Attempts of the first agent on pages that nothing is trained on: fidelity and judge."""
     held_out_noisy: int = 4
     """Attempts of the erring expert on such pages."""
 
     def __post_init__(self) -> None:
-        for name in ("experts", "random", "noisy", "agent", "held_out", "held_out_noisy"):
+        counts = ("experts", "random", "noisy", "agent", "openings", "held_out", "held_out_noisy")
+        for name in counts:
             if not 0 <= getattr(self, name) <= MOST_PAGES:
                 raise UserError(
                     f"data {name} {getattr(self, name)!r} is out of range: 0 to {MOST_PAGES}"

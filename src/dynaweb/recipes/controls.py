@@ -6,7 +6,7 @@ from math import ceil
 from pathlib import Path
 
 from dynaweb.collect.run import read_trajectories
-from dynaweb.recipes.collecting import EPISODES, FIRST_AGENT, live_steps, sampled_agent
+from dynaweb.recipes.collecting import EPISODES, FIRST_AGENT, OPENINGS, live_steps, sampled_agent
 from dynaweb.recipes.live import FILTERED_SEEDS, collect_live, make_jobs
 from dynaweb.recipes.policy import only_successes, train_policy
 from dynaweb.recipes.stage import Run
@@ -37,7 +37,8 @@ def train_more(run: Run, policy: Path, demonstrations: Sequence[Trajectory]) -> 
 
 def live_budget(run: Run) -> int:
     """Real actions that DynaWeb spent beside the demonstrations, audits and held-out pages included."""
-    stages = ("exploration", "attempts", "held_out")
+    stages = ["exploration", "attempts", "held_out"]
+    stages += [OPENINGS] if run.config.data.openings else []
     spent = sum(run.number(s, "live_steps") for s in stages)
     return round(spent + run.number("gspo", "audit_live_steps"))
 

@@ -53,8 +53,9 @@ def run_whole(
         world = worldly.train_imagination(run, real, reader(run, policy))
         worldly.measure_imagination(run, world, real, unseen)
         begun = own_successes(run, policy, shown, own)
-        dreamer = dreaming.train_in_dreams(run, begun, world, [*shown, *own])
-        dreaming.audit_policy(run, dreamer, world, [*shown, *own])
+        places = [*shown, *own, *collecting.openings(run)]
+        dreamer = dreaming.train_in_dreams(run, begun, world, places)
+        dreaming.audit_policy(run, dreamer, world, places)
         more = controls.train_more(run, policy, shown)
         filtered = controls.filtered_attempts(run, policy, own)
         cloned = controls.train_filtered(run, policy, shown, filtered)
