@@ -11,6 +11,7 @@ help: ## Show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## /\1\t/' | expand -t 10
 
 setup: $(VENV)/.ready ## Environment, packages and Chromium (PYTHON=, TORCH=, TORCH_INDEX=)
+	@$(VENV)/bin/pip --version >/dev/null 2>&1 || scripts/setup.sh
 
 $(VENV)/.ready: pyproject.toml constraints.txt scripts/setup.sh
 	@scripts/setup.sh

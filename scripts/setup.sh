@@ -61,7 +61,14 @@ install_chromium() {
 
 python=$(find_python)
 say "environment in $VENV with $("$python" --version)"
-if [ ! -x "$VENV/bin/pip" ]; then "$python" -m venv "$VENV"; fi
+if ! "$VENV/bin/pip" --version >/dev/null 2>&1; then
+  # Scripts of an environment name its folder and its Python: moved, or with that Python gone, none runs.
+  if [ -e "$VENV/pyvenv.cfg" ]; then say "the environment in $VENV does not run any more: making it anew"; fi
+  if [ -e "$VENV" ] && [ ! -e "$VENV/pyvenv.cfg" ]; then
+    die "$VENV is there and is no Python environment; remove it, or name another with VENV="
+  fi
+  "$python" -m venv --clear "$VENV"
+fi
 say "torch"
 install_torch
 say "the other packages, at the versions of constraints.txt"

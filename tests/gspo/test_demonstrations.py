@@ -59,7 +59,7 @@ def test_it_is_added_to_that_of_the_dreams() -> None:
         rows=(Row(prompt_ids=(1, 2), completion_ids=(3, 4)),),
     )
     policy = model()
-    before = float(-flat_logprobs(policy, EXAMPLES).mean())
+    before = float(-flat_logprobs(policy, EXAMPLES).mean().detach())
     optimizer = Optimizer(policy, OptimizerConfig(name="adamw", learning_rate=1e-2))
     config = UpdateConfig(mini_batches=1, warmup_steps=0)
     losses = []
@@ -69,7 +69,7 @@ def test_it_is_added_to_that_of_the_dreams() -> None:
         )
         losses.append(told["update/demonstrations_loss"])
     assert None not in losses
-    assert float(-flat_logprobs(policy, EXAMPLES).mean()) < 0.5 * before
+    assert float(-flat_logprobs(policy, EXAMPLES).mean().detach()) < 0.5 * before
 
 
 @pytest.mark.parametrize("examples", [EXAMPLES, ()])
