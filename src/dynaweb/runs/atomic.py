@@ -1,5 +1,6 @@
 """Whole files or none: written aside, flushed to disk, renamed."""
 
+import glob
 import json
 import os
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ def writing(path: Path) -> Iterator[TextIO]:
     require_replaceable(path)
     aside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
+        _sweep(path)
         with aside.open("w", encoding="utf-8", newline="\n") as file:
             yield file
             file.flush()
@@ -33,6 +35,24 @@ def writing(path: Path) -> Iterator[TextIO]:
     finally:
         with suppress(OSError):
             aside.unlink()
+
+
+def _sweep(path: Path) -> None:
+    """Remove what processes that were killed left beside `path`; those that still run keep theirs."""
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
+        owner = left.name.removeprefix(f".{path.name}.").removesuffix(".part")
+        if owner.isdecimal() and not _runs(int(owner)):
+            left.unlink(missing_ok=True)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):  # somebody else's, or no number of a process
+        return True
+    return True
 
 
 def require_replaceable(path: Path) -> None:
