@@ -76,3 +76,4 @@ say "the other packages, at the versions of constraints.txt"
 has_chromium || install_chromium
 "$VENV/bin/dynaweb" doctor
 touch "$VENV/.ready"
+say "ready: run $VENV/bin/dynaweb, or plain dynaweb after: source $VENV/bin/activate"

@@ -44,6 +44,7 @@ def test_json_has_the_same_facts(tree, capsys):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
+        (b" \n\n", "no tree: it is empty"),
         (b"Hello world", "no tree: no line looks like an element"),
         (b"", "no tree"),
         (b"RootWebArea '\xff'", "is not UTF-8: byte 13 is 0xff"),

@@ -66,6 +66,8 @@ def complaint(done: Ending | subprocess.CompletedProcess[str], code: int) -> str
         ("collect click-test", "--out"),
         ("collect --out x.jsonl", "task"),
         ("collect click-test --out x.jsonl --episodes 0", "--episodes"),
+        ("collect click-test --out x.jsonl --episodes two", "'--episodes': not a whole number"),
+        ("export x.jsonl --format nope --out y", "'--format': 'nope' is not one of"),
         ("show missing.jsonl", "no file 'missing.jsonl'"),
         ("compare missing.jsonl other.jsonl", "no file 'missing.jsonl'"),
         ("report nowhere", "not a run folder"),
@@ -78,6 +80,14 @@ def test_wrong_words(dynaweb, words, says, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert says.lower() in complaint(dynaweb(*words.split()), USAGE).lower()
     assert list(tmp_path.iterdir()) == [], "a refused command leaves nothing behind"
+
+
+def test_pickles_in_hidden_folders_do_not_make_an_experiment(dynaweb, tmp_path):
+    (tmp_path / ".venv").mkdir()
+    (tmp_path / ".venv" / "cache.pkl").write_bytes(b"")
+    assert "name the files in it" in complaint(dynaweb("inspect", str(tmp_path)), USAGE)
+    (tmp_path / "step_0.pkl.gz").write_bytes(b"")
+    assert "steps are pickles" in complaint(dynaweb("inspect", str(tmp_path)), USAGE)
 
 
 def test_an_unwritable_run_folder(dynaweb, tmp_path):

@@ -137,8 +137,13 @@ def _code(error: DynawebError) -> int:
     return TOO_MANY_FAILURES if isinstance(error, TooManyFailuresError) else FAILED
 
 
+_NO_WHOLE_NUMBER = "Input should be a valid integer, unable to parse string as an integer"
+"""How the command line's library says it."""
+
+
 def _usage_line(error: Exception) -> str:
     said = getattr(error, "format_message", lambda: str(error))()
+    said = str(said).replace("Value error, ", "").replace(_NO_WHOLE_NUMBER, "not a whole number")
     context = getattr(error, "ctx", None)
     where = f"{context.command_path} --help" if context is not None else "dynaweb --help"
     return f"{str(said).rstrip('.')} (see {where})"

@@ -42,6 +42,8 @@ def detect_dialect(text: str) -> Dialect:
     headed = any(_WEBARENA_HEADER.match(line) for line in sample[:MAX_HEADER_LINES])
     if not votes and not headed:
         first = next((line.strip() for line in sample if line.strip()), "")
+        if not first:
+            raise TreeError("no tree: it is empty")
         raise TreeError(
             f"no tree: no line looks like an element in any dialect we know; it begins {first[:60]!r}"
         )

@@ -67,11 +67,17 @@ def refuse_folder(path: Path) -> None:
     Raises:
         UserError: always.
     """
-    if path.is_dir() and next(path.rglob("*.pkl*"), None) is None:
+    inside = path.rglob("*.pkl*") if path.is_dir() else ()
+    if path.is_dir() and not any(_in_sight(found.relative_to(path)) for found in inside):
         raise UserError(f"{str(path)!r} is a folder: name the files in it")
     raise UserError(
         f"{str(path)!r} belongs to a BrowserGym experiment, whose steps are pickles: they run code when they are read, so they are not opened; where BrowserGym is installed run `{EXPORT}` and import steps.jsonl"
     )
+
+
+def _in_sight(found: Path) -> bool:
+    """No part is hidden: an environment's own files say nothing about the folder around it."""
+    return not any(part.startswith(".") for part in found.parts)
 
 
 def read_browsergym(
