@@ -9,7 +9,17 @@ import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 
-from dynaweb.dataset.made_pages import ROLES, TASK, MadePage, blank_page, plain_words, quoted
+from dynaweb.dataset.made_pages import (
+    ROLES,
+    TASK,
+    MadePage,
+    blank_page,
+    fields_goal,
+    groups_of_parts,
+    part_goal,
+    plain_words,
+    quoted,
+)
 from dynaweb.dataset.policy import TextExample
 from dynaweb.prompts.act import render_act
 from dynaweb.records.seeds import derive_seed
@@ -91,18 +101,12 @@ def _fill_in(page: MadePage) -> TextExample:
     bids: dict[int, str] = {}
     for at in rng.sample(range(len(fields)), len(fields)):
         label, value = fields[at]
-        if labelled and before:
-            page.text(label)
-        held = f", value='{value}'" if at in filled else ""
-        bids[at] = page.add("textbox", "" if before or not labelled else label, held)
+        bids[at] = page.field(
+            label if labelled else "", value if at in filled else "", before=before
+        )
     last = page.name()
     button = page.add("button", last)
-    goal = page.talk(3)
-    for at in order:
-        label, value = fields[at]
-        named = [quoted(rng, value), *page.talk(2)]
-        goal += [*page.talk(1), label, *named] if labelled else named
-    goal += [*page.talk(2), last]
+    goal = fields_goal(page, [fields[at] for at in order], last, labelled=labelled)
     told = [f"fill('{bids[at]}', '{fields[at][1]}') textbox" for at in order[:done]]
     if done == len(fields):
         return _ask(page, goal, told, f"click('{button}')")
@@ -114,12 +118,10 @@ def _beside(page: MadePage) -> TextExample:
     rng = page.rng
     rows = [(page.name(), page.name()) for _ in range(rng.randint(2, 5))]
     first = rng.random() < 0.5
-    field_bid = page.add("textbox", "") if first else ""
+    field_bid = page.field("", "") if first else ""
     for label, value in rows:
-        page.add("row", "")
-        page.add("cell", label, depth=2)
-        page.add("cell", value, depth=2)
-    field_bid = field_bid or page.add("textbox", "")
+        page.row(label, value)
+    field_bid = field_bid or page.field("", "")
     page.add("button", page.name())
     label, value = rng.choice(rows)
     goal = [*page.talk(3), quoted(rng, label), *page.talk(4)]
@@ -128,22 +130,11 @@ def _beside(page: MadePage) -> TextExample:
 
 def _inside(page: MadePage) -> TextExample:
     """The part of that kind in the group that holds the name."""
-    rng = page.rng
-    kinds = [page.name() for _ in range(rng.randint(1, 3))]
-    groups = [page.name() for _ in range(rng.randint(2, 4))]
-    role = rng.choice(("image", "button", "link"))
-    bids = {}
-    for group in groups:
-        page.add("generic", "", ", clickable")
-        page.text(group, depth=2)
-        page.text(page.name(), depth=2)
-        for kind in kinds:
-            bids[group, kind] = page.add(role, kind, depth=2)
-    group, kind = rng.choice(groups), rng.choice(kinds)
-    parts = [[*page.talk(2), group], [*page.talk(2), kind]]
-    rng.shuffle(parts)
-    goal = [*parts[0], *parts[1], *page.talk(2)]
-    return _ask(page, goal, (), f"click('{bids[group, kind]}')")
+    bids = groups_of_parts(page)
+    groups = list(dict.fromkeys(group for group, _ in bids))
+    kinds = list(dict.fromkeys(kind for _, kind in bids))
+    asked = page.rng.choice(groups), page.rng.choice(kinds)
+    return _ask(page, part_goal(page, asked), (), f"click('{bids[asked]}')")
 
 
 def _by_role(page: MadePage) -> TextExample:

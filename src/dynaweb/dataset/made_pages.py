@@ -67,6 +67,19 @@ class MadePage:
         """Text that is no element of its own."""
         self.lines.append("\t" * depth + f"StaticText '{name}'")
 
+    def field(self, label: str, value: str, *, before: bool = False) -> str:
+        """A text field under a label that stands before it or in it; its bid. Either may be empty."""
+        if label and before:
+            self.text(label)
+        held = f", value='{value}'" if value else ""
+        return self.add("textbox", "" if before else label, held)
+
+    def row(self, label: str, value: str) -> None:
+        """Two cells beside each other."""
+        self.add("row", "")
+        self.add("cell", label, depth=2)
+        self.add("cell", value, depth=2)
+
     def tree(self) -> str:
         """The page as the agent sees it, under a title of random words."""
         return "\n".join((f"RootWebArea '{' '.join(self.talk(2))}'", *self.lines))
@@ -91,6 +104,39 @@ def blank_page(words: Sequence[str], rng: random.Random) -> MadePage:
     """A page with nothing on it yet."""
     # Numbers from anywhere: with pages that begin at 1 a model counts lines and never learns to copy.
     return MadePage(rng, words, bid=rng.randint(0, 80))
+
+
+def groups_of_parts(page: MadePage) -> dict[tuple[str, str], str]:
+    """Groups that each hold a part of every kind; (group, kind) -> bid of the part."""
+    kinds = [page.name() for _ in range(page.rng.randint(1, 3))]
+    groups = [page.name() for _ in range(page.rng.randint(2, 4))]
+    role = page.rng.choice(("image", "button", "link"))
+    bids = {}
+    for group in groups:
+        page.add("generic", "", ", clickable")
+        page.text(group, depth=2)
+        page.text(page.name(), depth=2)
+        for kind in kinds:
+            bids[group, kind] = page.add(role, kind, depth=2)
+    return bids
+
+
+def part_goal(page: MadePage, asked: tuple[str, str]) -> list[str]:
+    """A goal that asks for the part of a kind in a group, in either order."""
+    parts = [[*page.talk(2), name] for name in asked]
+    page.rng.shuffle(parts)
+    return [*parts[0], *parts[1], *page.talk(2)]
+
+
+def fields_goal(
+    page: MadePage, fields: Iterable[tuple[str, str]], last: str, *, labelled: bool
+) -> list[str]:
+    """A goal that says what each field, (label, value), should hold, and then `last`."""
+    goal = page.talk(3)
+    for label, value in fields:
+        named = [quoted(page.rng, value), *page.talk(2)]
+        goal += [*page.talk(1), label, *named] if labelled else named
+    return [*goal, *page.talk(2), last]
 
 
 def quoted(rng: random.Random, name: str) -> str:

@@ -14,6 +14,9 @@ from dynaweb.dataset.made_pages import (
     TASK,
     MadePage,
     blank_page,
+    fields_goal,
+    groups_of_parts,
+    part_goal,
     plain_words,
     quoted,
 )
@@ -86,20 +89,13 @@ def _filled(page: MadePage, right: bool) -> TextExample:
     before = rng.random() < 0.6
     calls = []
     for at in rng.sample(range(len(fields)), len(fields)):
-        label = fields[at][0] if labelled else ""
-        if label and before:
-            page.text(label)
-        state = f", value='{held[at]}'" if held[at] else ""
-        bid = page.add("textbox", "" if before else label, state)
+        bid = page.field(fields[at][0] if labelled else "", held[at], before=before)
         calls += [f"fill('{bid}', '{held[at]}')"] if held[at] else []
     rng.shuffle(calls)
     last = page.name()
     button = page.add("button", last)
-    goal = page.talk(3)
-    for label, value in fields:
-        named = [quoted(rng, value), *page.talk(2)]
-        goal += [*page.talk(1), label, *named] if labelled else named
-    return _asked(page, [*goal, *page.talk(2), last], [*calls, f"click('{button}')"], right)
+    goal = fields_goal(page, fields, last, labelled=labelled)
+    return _asked(page, goal, [*calls, f"click('{button}')"], right)
 
 
 def _spoil(rng: random.Random, held: list[str], others: Sequence[str]) -> None:
@@ -146,12 +142,10 @@ def _looked_up(page: MadePage, right: bool) -> TextExample:
     entered = value if right else rng.choice(wrong)
     order = rng.sample(rows, len(rows))
     first = rng.random() < 0.5
-    field = page.add("textbox", "", f", value='{entered}'") if first else ""
+    field = page.field("", entered) if first else ""
     for left, beside in order:
-        page.add("row", "")
-        page.add("cell", left, depth=2)
-        page.add("cell", beside, depth=2)
-    field = field or page.add("textbox", "", f", value='{entered}'")
+        page.row(left, beside)
+    field = field or page.field("", entered)
     last = page.name()
     button = page.add("button", last)
     goal = [*page.talk(3), quoted(rng, label), *page.talk(3), last]
@@ -160,22 +154,10 @@ def _looked_up(page: MadePage, right: bool) -> TextExample:
 
 def _inside(page: MadePage, right: bool) -> TextExample:
     """The part of that kind was clicked in the group that holds the name."""
-    rng = page.rng
-    kinds = [page.name() for _ in range(rng.randint(1, 3))]
-    groups = [page.name() for _ in range(rng.randint(2, 4))]
-    role = rng.choice(("image", "button", "link"))
-    bids = {}
-    for group in groups:
-        page.add("generic", "", ", clickable")
-        page.text(group, depth=2)
-        page.text(page.name(), depth=2)
-        for kind in kinds:
-            bids[group, kind] = page.add(role, kind, depth=2)
-    asked = rng.choice(sorted(bids))
-    clicked = asked if right else rng.choice([key for key in sorted(bids) if key != asked])
-    parts = [[*page.talk(2), name] for name in asked]
-    rng.shuffle(parts)
-    return _asked(page, [*parts[0], *parts[1], *page.talk(2)], [f"click('{bids[clicked]}')"], right)
+    bids = groups_of_parts(page)
+    asked = page.rng.choice(sorted(bids))
+    clicked = asked if right else page.rng.choice([key for key in sorted(bids) if key != asked])
+    return _asked(page, part_goal(page, asked), [f"click('{bids[clicked]}')"], right)
 
 
 def _asked(page: MadePage, goal: Sequence[str], calls: Sequence[str], right: bool) -> TextExample:
