@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from dynaweb.axtree.edit import WHOLE_PAGE, Edited, edit
 from dynaweb.axtree.place import Places
-from dynaweb.axtree.tree import Tree, read_tree, render_node
+from dynaweb.axtree.tree import Tree, find_element, read_tree, render_node
 from dynaweb.errors import DeltaError
 from dynaweb.records.action import Action
 from dynaweb.records.delta import Delta, DeltaKind
@@ -97,7 +97,7 @@ def _kept_focus(
     """Where the keyboard is when the change does not say: on the same element, if it is still there."""
     if delta.kind in WHOLE_PAGE or observation.focused is None:
         return None
-    old = next((i for i, n in enumerate(places.tree) if n.bid == observation.focused), None)
+    old = find_element(places.tree, observation.focused)
     if old is None:
         return observation.focused
     return final[edited.origins.index(old)].bid if old in edited.origins else None

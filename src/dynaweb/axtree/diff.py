@@ -10,7 +10,7 @@ from dynaweb.axtree.apply import LITERAL, frame
 from dynaweb.axtree.edit import WHOLE_PAGE
 from dynaweb.axtree.match import Match, match, survivors
 from dynaweb.axtree.place import Places, next_bid
-from dynaweb.axtree.tree import Node, Tree, read_tree
+from dynaweb.axtree.tree import Node, Tree, find_element, read_tree
 from dynaweb.axtree.treediff import TreeDiff, new_line
 from dynaweb.axtree.words import Words
 from dynaweb.records.action import Action
@@ -138,7 +138,7 @@ def _address(at: int, old: Places, new: Tree, origins: Match) -> str:
 
 
 def _first(tree: Tree, bid: str | None) -> int | None:
-    return next((i for i, n in enumerate(tree) if n.bid == bid), None) if bid is not None else None
+    return find_element(tree, bid) if bid is not None else None
 
 
 def _framed(before: Observation, after: Observation, new: Tree, delta: Delta) -> Delta:

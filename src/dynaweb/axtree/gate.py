@@ -7,7 +7,7 @@ agent and are part of the interface: the same bad action has the same words in b
 
 import re
 
-from dynaweb.axtree.tree import Node, Tree, read_tree
+from dynaweb.axtree.tree import Node, Tree, find_element, read_tree, subtree_end
 from dynaweb.records.action import (
     Action,
     Clear,
@@ -85,7 +85,7 @@ def check_action(
         return None
     tree = read_tree(observation.tree)
     for bid in bids:
-        at = _find(tree, bid)
+        at = find_element(tree, bid)
         if at is None:
             return Fault.MISSING_ELEMENT, f"no element with bid {bid!r} on this page"
         refusal = _check_element(tree, at, action)
@@ -121,10 +121,6 @@ def _active(observation: Observation) -> Tab | None:
     if 0 <= observation.active_tab < len(observation.tabs):
         return observation.tabs[observation.active_tab]
     return None
-
-
-def _find(tree: Tree, bid: str) -> int | None:
-    return next((i for i, node in enumerate(tree) if node.bid == bid), None)
 
 
 def _check_element(tree: Tree, at: int, action: Action) -> Refusal | None:
@@ -167,7 +163,7 @@ def _is_menu(tree: Tree, at: int) -> bool:
 
 
 def _options(tree: Tree, at: int) -> list[Node]:
-    return [n for n in tree[at + 1 : _end(tree, at)] if n.role in OPTION_ROLES]
+    return [n for n in tree[at + 1 : subtree_end(tree, at)] if n.role in OPTION_ROLES]
 
 
 def _in_closed_list(tree: Tree, at: int) -> bool:
@@ -207,10 +203,3 @@ def _check_options(tree: Tree, at: int, wanted: tuple[str, ...], what: str) -> R
         if option not in known:
             return Fault.NOT_AN_OPTION, f"{what} has no option {option[:40]!r}"
     return None
-
-
-def _end(tree: Tree, at: int) -> int:
-    end = at + 1
-    while end < len(tree) and tree[end].depth > tree[at].depth:
-        end += 1
-    return end

@@ -4,7 +4,7 @@ Agent, world model and judge all read past actions in this form: a bid alone say
 page has moved on.
 """
 
-from dynaweb.axtree.tree import Node, Tree, quote, read_tree
+from dynaweb.axtree.tree import Tree, find_element, quote, read_tree, subtree_end
 from dynaweb.records.action import Action, print_action, target_bids
 from dynaweb.records.observation import Observation
 
@@ -52,7 +52,7 @@ def label_element(tree: Tree, bid: str) -> str:
     Where several elements share both, the text of the group it stands in tells it from the others:
     `image 'star' in 'Rosita'`.
     """
-    at = next((i for i, node in enumerate(tree) if node.bid == bid), None)
+    at = find_element(tree, bid)
     if at is None:
         return ""
     node = tree[at]
@@ -66,7 +66,7 @@ def label_element(tree: Tree, bid: str) -> str:
 def _caption_before(tree: Tree, at: int) -> str:
     """Text of the nearest caption above; text inside the element itself comes first."""
     if tree[at].role not in _CHOICES:
-        for node in below(tree, at):
+        for node in tree[at + 1 : subtree_end(tree, at)]:
             if node.name:
                 return node.name
     for node in reversed(tree[1:at]):
@@ -88,23 +88,13 @@ def _group_of(tree: Tree, at: int) -> str:
         depth, around = tree[i].depth, around + 1
         if around > _MOST_GROUPS:
             return ""
-        end = i + 1 + len(below(tree, i))
+        end = subtree_end(tree, i)
         if any(i < j < end for j in same if j != at):
             return ""
         for inside in tree[i:end]:
             if inside.name and inside.name != node.name and inside.role in _CAPTIONS:
                 return inside.name
     return ""
-
-
-def below(tree: Tree, at: int) -> list[Node]:
-    """The nodes inside node number `at`, in document order."""
-    inside: list[Node] = []
-    for node in tree[at + 1 :]:
-        if node.depth <= tree[at].depth:
-            break
-        inside.append(node)
-    return inside
 
 
 def _cut(name: str) -> str:

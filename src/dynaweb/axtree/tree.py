@@ -225,6 +225,19 @@ def read_tree(text: str) -> Tree:
     )
 
 
+def find_element(tree: Tree, bid: str) -> int | None:
+    """Number of the first node with this bid; None when it is not on the page."""
+    return next((i for i, node in enumerate(tree) if node.bid == bid), None)
+
+
+def subtree_end(tree: Tree, at: int) -> int:
+    """Number of the first node after node `at` that does not stand inside it."""
+    depth, end = tree[at].depth, at + 1
+    while end < len(tree) and tree[end].depth > depth:
+        end += 1
+    return end
+
+
 _known_line = lru_cache(maxsize=32_768)(read_line)
 """Lines are values and the same ones come again and again, on every page of an episode."""
 

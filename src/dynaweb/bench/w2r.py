@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from dynaweb.axtree.match import match as pair
 from dynaweb.axtree.place import Places
-from dynaweb.axtree.tree import Tree, read_tree
+from dynaweb.axtree.tree import Tree, find_element, read_tree
 from dynaweb.bench.results import DepthRow, ReplayReport, Share
 from dynaweb.contracts import Environment
 from dynaweb.errors import BrowserError
@@ -133,7 +133,7 @@ def map_action(action: Action, dreamed: Observation, real: Observation) -> Actio
     pairs = pair(Places(old), Places(new))
     mapped: list[str] = []
     for bid in target_bids(action):
-        at = next((i for i, n in enumerate(old) if n.bid == bid), None)
+        at = find_element(old, bid)
         found = bid if at is None else _find(old, new, at, pairs[at])
         if found is None:
             return None

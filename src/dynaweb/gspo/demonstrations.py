@@ -5,14 +5,13 @@ not spoken for by any gradient: what the policy could do there is lost (log, ent
 optimiser step also reads a batch of demonstrations of all tasks, those that are not dreamt of included.
 """
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from transformers import PreTrainedModel
 
 from dynaweb.gspo.config import DemonstrationsConfig
-from dynaweb.train.batch import Example, all_batches
+from dynaweb.train.batch import Example, all_batches, examples_checksum
 from dynaweb.train.config import FitConfig
 from dynaweb.train.fit import accumulate_gradients
 
@@ -47,7 +46,4 @@ class Demonstrations:
 
     def checksum(self) -> str:
         """What makes two sets of demonstrations the same."""
-        digest = hashlib.sha256()
-        for e in self._examples:
-            digest.update(repr((e.prompt_ids, e.completion_ids, e.weight)).encode())
-        return digest.hexdigest()
+        return examples_checksum(self._examples)

@@ -7,8 +7,8 @@ nowhere else; a claim of the agent stands as one of its actions.
 
 from collections.abc import Sequence
 
-from dynaweb.axtree.label import below, label_action
-from dynaweb.axtree.tree import Node, Tree, read_tree
+from dynaweb.axtree.label import label_action
+from dynaweb.axtree.tree import Node, Tree, find_element, read_tree, subtree_end
 from dynaweb.prompts.judge import render_judge
 from dynaweb.records.action import Fill, ReportInfeasible, SendMsgToUser, target_bids
 from dynaweb.records.trajectory import Outcome, Reason, Step, Trajectory, Verdict
@@ -81,9 +81,9 @@ def _brought_about(step: Step, last: Tree, *, final: bool) -> list[str]:
         return [label_action(step.action, step.observation)]
     words: list[str] = []
     for bid in target_bids(step.action):
-        at = next((i for i, node in enumerate(last) if node.bid == bid), None)
+        at = find_element(last, bid)
         if at is not None and last[at].role in _STATEFUL:
-            words += _state(last[at : at + 1 + len(below(last, at))])
+            words += _state(last[at : subtree_end(last, at)])
             words += _hidden(step, last[at])
         else:
             words.append(label_action(step.action, step.observation))

@@ -1,7 +1,9 @@
 """Examples, and how they are put together into steps of like length."""
 
+import array
+import hashlib
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from dynaweb.records.seeds import derive_seed
@@ -29,6 +31,16 @@ class Example:
     def length(self) -> int:
         """Positions it takes."""
         return len(self.prompt_ids) + len(self.completion_ids)
+
+
+def examples_checksum(examples: Iterable[Example]) -> str:
+    """What makes two sequences of examples the same."""
+    data = hashlib.sha256()
+    for e in examples:
+        ids = (len(e.prompt_ids), *e.prompt_ids, *e.completion_ids)
+        data.update(array.array("q", ids).tobytes())
+        data.update(repr(e.weight).encode())
+    return data.hexdigest()
 
 
 def epoch_batches(

@@ -6,7 +6,6 @@ and called again with the same arguments it continues, and ends with the same by
 machine and number of threads.
 """
 
-import array
 import dataclasses
 import hashlib
 import json
@@ -24,7 +23,7 @@ from transformers import PreTrainedModel
 
 from dynaweb.errors import StorageError, TrainingError, UserError
 from dynaweb.lm.model import context_length
-from dynaweb.train.batch import Example, all_batches, split_batch
+from dynaweb.train.batch import Example, all_batches, examples_checksum, split_batch
 from dynaweb.train.checkpoint import Json, latest_checkpoint, save_checkpoint
 from dynaweb.train.config import FitConfig as FitConfig
 from dynaweb.train.logprob import flat_logprobs
@@ -257,18 +256,13 @@ def _identity(
         for k, v in dataclasses.asdict(config).items()
         if k not in ("checkpoint_seconds", "log_every")
     }
-    data, weights = hashlib.sha256(), hashlib.sha256()
-    for e in examples:
-        data.update(
-            array.array("q", (len(e.prompt_ids), *e.prompt_ids, *e.completion_ids)).tobytes()
-        )
-        data.update(repr(e.weight).encode())
+    weights = hashlib.sha256()
     for name, p in model.named_parameters():
         weights.update(name.encode())
         weights.update(p.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes())
     return {
         "configuration": json.dumps(settings, sort_keys=True),
-        "examples": data.hexdigest(),
+        "examples": examples_checksum(examples),
         "first weights": weights.hexdigest(),
     }
 

@@ -15,7 +15,15 @@ from dataclasses import replace
 from dynaweb.axtree.gate import check_action
 from dynaweb.axtree.label import label_element
 from dynaweb.axtree.order import insert_attr
-from dynaweb.axtree.tree import AttrValue, Node, Tree, read_tree, render_tree
+from dynaweb.axtree.tree import (
+    AttrValue,
+    Node,
+    Tree,
+    find_element,
+    read_tree,
+    render_tree,
+    subtree_end,
+)
 from dynaweb.records.action import (
     Action,
     Clear,
@@ -137,7 +145,7 @@ def _chosen(page: Observation, bid: str, options: tuple[str, ...]) -> Ruled:
     tree = read_tree(page.tree)
     at = _find(tree, bid)
     focused = replace(page, focused=bid)
-    inside = range(at + 1, _end(tree, at))
+    inside = range(at + 1, subtree_end(tree, at))
     names = {i: tree[i].name for i in inside if tree[i].role in ("option", "menuitem")}
     several = tree[at].attr("multiselectable") is True
     wanted = options if several else options[:1]
@@ -193,8 +201,8 @@ def _several(tree: Tree, at: int) -> range | None:
     """What is inside the list that shows several options and holds this one; None in a dropdown."""
     for i in range(at - 1, -1, -1):
         if tree[i].depth < tree[at].depth and tree[i].role == "listbox":
-            open_list = tree[i].attr("multiselectable") is True and at < _end(tree, i)
-            return range(i + 1, _end(tree, i)) if open_list else None
+            open_list = tree[i].attr("multiselectable") is True and at < subtree_end(tree, i)
+            return range(i + 1, subtree_end(tree, i)) if open_list else None
     return None
 
 
@@ -242,14 +250,9 @@ def _focus(page: Observation, bid: str) -> Observation:
 
 def _find(tree: Tree, bid: str) -> int:
     """Where the element is; the gate has made sure that it is there."""
-    return next(i for i, node in enumerate(tree) if node.bid == bid)
-
-
-def _end(tree: Tree, at: int) -> int:
-    end = at + 1
-    while end < len(tree) and tree[end].depth > tree[at].depth:
-        end += 1
-    return end
+    at = find_element(tree, bid)
+    assert at is not None
+    return at
 
 
 def _with_attr(node: Node, key: str, value: AttrValue) -> Node:
