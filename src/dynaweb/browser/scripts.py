@@ -8,7 +8,13 @@ POINT = r"""async function() {
   if (!this.isConnected) return {gone: true};
   const el = this.nodeType === 1 ? this : this.parentElement;
   if (el.tagName === 'OPTION' && !el.getClientRects().length) return {problem: 'is inside a closed list; use select_option'};
+  const was = el.getBoundingClientRect();
   el.scrollIntoView({block: 'nearest', inline: 'nearest', behavior: 'instant'});
+  const is = el.getBoundingClientRect();
+  // the page hears of the scrolling with the next frame: before what is done to the element, as with a person
+  if (is.x !== was.x || is.y !== was.y) {
+    await new Promise((done) => { requestAnimationFrame(done); setTimeout(done, 100); });
+  }
   const boxes = [...el.getClientRects()].filter((r) => r.width > 0 && r.height > 0);
   if (!boxes.length) return {problem: 'takes no space on the page'};
   const inside = (hit) => {
