@@ -5,7 +5,7 @@ OUT ?= runs
 export VENV
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo study smoke test check docs clean
+.PHONY: help setup demo study learning smoke test check docs clean
 
 help: ## Show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## /\1\t/' | expand -t 10
@@ -22,11 +22,14 @@ demo: setup ## The whole loop at 8 tasks, with a report (under 20 minutes on 2 c
 study: setup ## The proof at 25 tasks (up to 90 minutes on 2 cores)
 	$(VENV)/bin/dynaweb study --out $(OUT)/study
 
+learning: setup ## Real success against live steps spent, seven arms (about an hour on 2 cores)
+	$(VENV)/bin/dynaweb bench learning --jobs 2 --out $(OUT)/learning
+
 smoke: setup ## Every stage, small, as CI runs it (under 3 minutes on 2 cores)
 	$(VENV)/bin/dynaweb demo --size smoke --out $(OUT)/smoke
 
 test: setup ## Tests, those in the browser too (not those marked slow or gpu)
-	$(VENV)/bin/python -m pytest
+	$(VENV)/bin/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 check: setup ## Lint, types and the import contracts
 	$(VENV)/bin/ruff check

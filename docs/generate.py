@@ -14,13 +14,24 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from dynaweb.bench.results import DepthRow, FidelityRow, JudgeRow, ReplayReport
+from dynaweb.bench.worlds.judging import JudgedPages
+from dynaweb.bench.worlds.overlap import Overlap
+from dynaweb.bench.worlds.probes import GoalSwaps, ProbeRow
+from dynaweb.bench.worlds.scores import StepScores
 from dynaweb.cli.fielddocs import field_docs
 from dynaweb.cli.settings import settings_of
+from dynaweb.evaluate.learning import ComparedArms, CurvePoint, SeedRate, Spent
 from dynaweb.evaluate.results import ArmResult
 from dynaweb.evaluate.statistics import PairedDifference, Rate, Tally
+from dynaweb.recipes.crawlcard import CrawlCard
+from dynaweb.recipes.crawlkills import CrawlKills
 from dynaweb.recipes.presets import PRESETS
+from dynaweb.recipes.verifiable import RlvrRow
+from dynaweb.recipes.worldstudy import Measure, WorldStudy
 from dynaweb.records.action import Action
 from dynaweb.records.codec import SCHEMA_VERSION, STORED
+from dynaweb.report.learning.data import LearningReport
+from dynaweb.report.worlds.data import Cell, ModelReport, WorldsReport
 from dynaweb.runs.folder import plain
 from dynaweb.train.metrics import FitRow
 
@@ -28,11 +39,37 @@ DOCS = Path(__file__).parent
 ROOT = DOCS.parent
 
 MEASURED = {
+    "A random crawl (`card.json` of `dynaweb crawl`)": (CrawlCard,),
+    "A crawl that is killed (`dynaweb bench kills`)": (CrawlKills,),
     "Supervised training (`metrics.jsonl` of a training folder)": (FitRow,),
     "World model on unseen pages (`fidelity.json`)": (FidelityRow,),
+    "World models side by side (`report.json` of `dynaweb world eval`)": (
+        WorldsReport,
+        ModelReport,
+        Cell,
+        StepScores,
+        ProbeRow,
+        GoalSwaps,
+        JudgedPages,
+        Overlap,
+    ),
     "Judge on the first agent's real attempts (`judge.json`)": (JudgeRow,),
+    "A small world model at full strength (`world_study.json` of `dynaweb world study`)": (
+        WorldStudy,
+        Measure,
+    ),
     "Dreams replayed in the real browser (`replays.json`)": (ReplayReport, DepthRow),
     "Agents in the real browser (`results.json`)": (ArmResult, Rate, PairedDifference, Tally),
+    "Learning against live steps (`results.json` of `dynaweb bench learning`)": (
+        LearningReport,
+        CurvePoint,
+        SeedRate,
+        ComparedArms,
+        Spent,
+    ),
+    "World models reinforced on what happened (`metrics.jsonl` of `dynaweb world rlvr`)": (
+        RlvrRow,
+    ),
 }
 
 

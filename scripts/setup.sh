@@ -72,7 +72,7 @@ fi
 say "torch"
 install_torch
 say "the other packages, at the versions of constraints.txt"
-"$VENV/bin/pip" install -q -c constraints.txt -e '.[browser,train,study,data,dev]'
+"$VENV/bin/pip" install -q -c constraints.txt -e '.[browser,train,study,data,serve,gguf,lora,dev]'
 has_chromium || install_chromium
 "$VENV/bin/dynaweb" doctor
 touch "$VENV/.ready"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias
 
 from dynaweb.records.action import Action
 from dynaweb.records.delta import Delta
@@ -108,6 +108,8 @@ class Prediction:
     by_rule: bool = False
     """No model was asked."""
     raw_text: str = ""
+    unanswered: bool = False
+    """The model could not be reached; the status is invalid. Nobody's answer: it counts in no score, and is asked again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,4 +169,64 @@ class Judge(Protocol):
 
     def judge(self, trajectories: Sequence[Trajectory]) -> list[Verdict]:
         """Verdicts in order; `unknown` when the judge could not tell or failed."""
+        ...
+
+
+ChatRole: TypeAlias = Literal["system", "user", "assistant"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatMessage:
+    """One turn of a conversation."""
+
+    role: ChatRole
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatRequest:
+    """One question in words, to a model that has its own template and tokenizer."""
+
+    messages: tuple[ChatMessage, ...]
+    """Oldest first; at least one, the last of them not the assistant's."""
+    max_new_tokens: int
+    temperature: float = 0.0
+    """0.0 means greedy."""
+    seed: int = 0
+    stop: tuple[str, ...] = ()
+    """Texts that end the reply; they are not part of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatReply:
+    """What a model answered, or why it did not."""
+
+    text: str
+    """Empty when it failed."""
+    finish: Literal["stop", "length", "error"]
+    model: str
+    """Name that answered, as the server gives it."""
+    prompt_tokens: int | None = None
+    """None when the server does not count."""
+    completion_tokens: int | None = None
+    mean_logprob: float | None = None
+    """Natural log, mean over the reply's tokens; None when the server does not say."""
+    error: str = ""
+    """Why it failed after all tries: transport, deadline, refusal; empty otherwise."""
+
+
+class ChatModel(Protocol):
+    """Words in, words out: an endpoint, or local weights behind their chat template."""
+
+    @property
+    def version(self) -> str:
+        """Which model this is; written on what it makes."""
+        ...
+
+    def chat(self, requests: Sequence[ChatRequest]) -> list[ChatReply]:
+        """Replies in order, asked side by side. Never raises for a failed request: `finish` says so.
+
+        Raises:
+            SamplerError: no request can succeed (no such host, refused key, no such model).
+        """
         ...

@@ -11,7 +11,9 @@ from dynaweb.batch.source import Source
 from dynaweb.cli.main import app
 from dynaweb.cli.settings import settings_of
 from dynaweb.gspo.audit import AuditReport, Replayed
+from dynaweb.gspo.fresh import lag_metrics
 from dynaweb.gspo.groups import Harvest
+from dynaweb.gspo.guard import counted
 from dynaweb.gspo.update import Tally
 from dynaweb.recipes.presets import preset
 from dynaweb.records.trajectory import Reason
@@ -41,10 +43,16 @@ def test_every_metric_of_dream_training_is_defined_once():
         "iteration",
         "dreams_sec",
         "update_sec",
+        "audit/warned",
+        "update/drift",
+        "live/real_steps_total",
+        "guard/restored",
+        *counted(None),
+        *lag_metrics([], {}),
         *Harvest(groups=(), dreams=(), starts_used=0).metrics(),
         *Tally().metrics(),
         *AuditReport(
-            replayed=(Replayed(depth=1, dreamed_success=1, confirmed=1, unmapped=0),)
+            replayed=(Replayed(depth=1, dreams=1, dreamed_success=1, real_success=1, confirmed=1),)
         ).metrics(),
     }
     text = (ROOT / "docs" / "metrics.md").read_text("utf-8").partition("<!-- generated")[0]

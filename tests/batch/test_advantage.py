@@ -110,6 +110,28 @@ def test_mixed_advantages_sum_to_zero_and_order_by_reward(
             assert (c.advantage > 0.0) == (c.reward == 1.0)
 
 
+@given(
+    st.lists(st.sampled_from([0.0, 1.0, None, "expert"]), min_size=2, max_size=9),
+    st.randoms(use_true_random=False),
+    st.sampled_from(list(Baseline)),
+    st.booleans(),
+)
+def test_order_of_members_changes_nobodys_advantage(kinds, rng, baseline, std) -> None:
+    members = [
+        made.expert(str(i)) if kind == "expert" else made.dream(str(i), kind)
+        for i, kind in enumerate(kinds)
+    ]
+    config = AdvantageConfig(baseline=baseline, divide_by_std=std)
+
+    def worth(some: list[made.Trajectory]) -> dict[str, float]:
+        scored = score_group(made.group(*some), config)
+        return {c.trajectory.trajectory_id: c.advantage for c in scored.credits}
+
+    shuffled = list(members)
+    rng.shuffle(shuffled)
+    assert worth(shuffled) == pytest.approx(worth(members))
+
+
 def test_summary_splits_by_source_and_never_writes_zero_for_nothing() -> None:
     members = [made.expert("e"), made.dream("a", 1.0), made.dream("b", 0.0), made.dream("c", None)]
     m = summarise([score_group(made.group(*members), MIXED)])

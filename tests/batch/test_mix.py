@@ -104,8 +104,11 @@ def test_wrong_members_are_refused() -> None:
     failed = made.member("e", Outcome.FAILURE, behaviour=made.Behaviour.EXPERT)
     with pytest.raises(ValueError, match="'e'"):
         mix_group(START, [], [failed], MixConfig(), render=as_is, seed=0)
-    with pytest.raises(ValueError, match="'l'"):
-        mix_group(START, [made.live("l")], [], MixConfig(), render=as_is, seed=0)
+    with pytest.raises(ValueError, match="'e'"):
+        mix_group(START, [made.expert("e")], [], MixConfig(), render=as_is, seed=0)
+    with pytest.raises(ValueError, match="not compared"):
+        two_worlds = [made.dream("d", 0.0), made.live("l")]
+        mix_group(START, two_worlds, [], MixConfig(), render=as_is, seed=0)
     elsewhere = dataclasses.replace(made.dream("d", 0.0), seed=99)
     with pytest.raises(ValueError, match="start"):
         mix_group(

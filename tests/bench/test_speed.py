@@ -1,6 +1,7 @@
 """The benchmark of pages: made-up pages are what they claim to be, and its sums are right. No time is judged but growth."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -8,6 +9,7 @@ from dynaweb.axtree.dialects.document import Dialect
 from dynaweb.axtree.dialects.read import read_document, render_document
 from dynaweb.axtree.diff import diff
 from dynaweb.bench.speed import rivals
+from dynaweb.bench.speed.limits import Limits, missed
 from dynaweb.bench.speed.made import Change, made_page, made_pair, spell
 from dynaweb.bench.speed.measure import change_speed, timed
 from dynaweb.bench.speed.rivals import compare
@@ -107,13 +109,40 @@ def test_a_recording_without_a_transition_is_refused():
         measure_speed(SpeedWish(), "x.jsonl", [])
 
 
+ASK_NOTHING = ["--min-mb", "0", "--max-diff-ms", "0", "--max-growth", "0"]
+"""A busy machine must not fail these tests."""
+
+QUICK = ["bench", "pages", "--pairs", "6", "--repeats", "1", "--lines", "60"]
+
+
 def test_the_command_says_everything_as_json(capsys):
-    assert (
-        main(["bench", "pages", "--pairs", "6", "--repeats", "1", "--lines", "60", "--json"]) == 0
-    )
+    assert main([*QUICK, *ASK_NOTHING, "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert [p["dialect"] for p in said["parse"]] == [d.value for d in Dialect]
     assert (said["change"]["pairs"], said["change"]["exact"]) == (6, 6)
     assert [g["what"] for g in said["growth"]] == ["parse", "diff", "apply"]
-    assert said["rivals"] == []
+    assert (said["rivals"], said["missed"]) == ([], [])
     assert said["machine"]["python"]
+
+
+def test_missed_limits_fail_the_command_and_are_named(capsys):
+    limits = ["--min-mb", "100000", "--max-diff-ms", "0.0001", "--max-growth", "0.1"]
+    assert main([*QUICK, *limits]) == 1
+    said = capsys.readouterr().out
+    missed = [line for line in said.splitlines() if line.startswith("missed: ")]
+    assert len(missed) == len(Dialect) + 1 + 3
+    assert "missed: reading playwright_aria: " in said and "at least 100000 wanted" in said
+    assert "missed: growth of diff: " in said and "at most 0.1 wanted" in said
+
+
+def test_the_quickest_repetition_is_judged_and_an_inexact_change_fails():
+    report = measure_speed(SpeedWish(lines=60, pairs=2, repeats=2))
+    slowest = min(p.mb_per_sec.high for p in report.parse)
+    growth = max(g.times for g in report.growth)
+    just = Limits(
+        min_mb_per_sec=slowest, max_diff_ms=report.change.diff_ms.value, max_growth=growth
+    )
+    assert missed(report, just) == ()
+    assert len(missed(report, replace(just, min_mb_per_sec=slowest * 1.001))) == 1
+    wrong = replace(report, change=replace(report.change, exact=1))
+    assert missed(wrong, just) == ("changes: 1 of 2 pairs are not exact",)

@@ -17,7 +17,7 @@ class PlainSite:
     async def goal(self, live: LivePage, task: str) -> str:
         return f"Look at {task}."
 
-    async def standing(self, live: LivePage, task: str) -> Standing | None:
+    async def standing(self, live: LivePage, task: str, *, ends: bool) -> Standing | None:
         return Standing(done=False, success=False, raw_reward=0.0)
 
 

@@ -1,8 +1,6 @@
 """What can go wrong with a real page, and what must hold whatever the page does."""
 
 import asyncio
-import os
-import signal
 from pathlib import Path
 
 import pytest
@@ -111,44 +109,6 @@ async def test_a_page_that_is_not_there_is_named(env: BrowserEnvironment) -> Non
     assert (await env.reset("second", 0)).title == "Second"
 
 
-async def test_a_spinning_page_meets_a_deadline_and_the_next_reset_works(
-    server: PageServer,
-) -> None:
-    pool = BrowserPool(BrowserConfig(deadline_sec=8.0, prefetch=0))
-    env = BrowserEnvironment(pool, PlainSite(server.origin))
-    try:
-        page = await env.reset("hard", 0)
-        begun = asyncio.get_running_loop().time()
-        with pytest.raises(BrowserError, match="8 s"):
-            await env.step(Click(bid(page, "Spin")))
-        assert asyncio.get_running_loop().time() - begun < 16
-        assert (await env.reset("second", 0)).title == "Second"
-    finally:
-        await pool.close()
-
-
-async def test_a_killed_browser_is_named_and_comes_back(server: PageServer) -> None:
-    before = _children()
-    pool = BrowserPool(BrowserConfig(deadline_sec=20.0))
-    env = BrowserEnvironment(pool, PlainSite(server.origin))
-    try:
-        page = await env.reset("hard", 0)
-        for pid in _chromiums(_children() - before):
-            os.kill(pid, signal.SIGKILL)
-        with pytest.raises(BrowserError):
-            await env.step(Click(bid(page, "Late")))
-        page = await env.reset("hard", 0)
-        assert said(await env.step(Click(bid(page, "Late")))) == "late"
-    finally:
-        await env.close()
-        await pool.close()
-    for _ in range(50):
-        if not _children() - before:
-            break
-        await asyncio.sleep(0.1)
-    assert not _children() - before, "no process is left behind"
-
-
 async def test_a_crashed_page_is_named_and_the_next_reset_works(env: BrowserEnvironment) -> None:
     page = await env.reset("hard", 0)
     tabs = env._tabs
@@ -221,35 +181,3 @@ async def test_a_browser_that_is_not_there(tmp_path: Path) -> None:
 async def test_settings_are_checked(field: str, bad: float) -> None:
     with pytest.raises(UserError, match=field):
         BrowserConfig(**{field: bad})
-
-
-def _children() -> set[int]:
-    """Processes below this one."""
-    parent: dict[int, int] = {}
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit():
-            try:
-                parent[int(folder.name)] = int(
-                    (folder / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()[1]
-                )
-            except OSError:
-                continue
-    found: set[int] = set()
-    fresh = {os.getpid()}
-    while fresh:
-        fresh = {pid for pid, above in parent.items() if above in fresh} - found
-        found |= fresh
-    return found
-
-
-def _chromiums(pids: set[int]) -> list[int]:
-    """Those that are a browser's first process."""
-    found = []
-    for pid in pids:
-        try:
-            words = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
-        except OSError:
-            continue
-        if "chrom" in words[0] and not any(w.startswith("--type=") for w in words):
-            found.append(pid)
-    return found

@@ -1,7 +1,8 @@
 """Accessibility nodes to lines, without a browser."""
 
 from dynaweb.axtree.tree import parse_tree, render_tree
-from dynaweb.browser.flatten import AxNode, BidMap, Drawn, flatten
+from dynaweb.browser.flatten import flatten
+from dynaweb.browser.nodes import AxNode, BidMap, Drawn
 
 ROOT = "RootWebArea 'T'"
 
@@ -150,11 +151,17 @@ def test_labels_that_a_field_repeats_go() -> None:
     )
 
 
-def test_hidden_text_and_tab_links_go() -> None:
+def test_hidden_text_goes_and_the_link_of_a_tab_stays() -> None:
     p = Page()
     status = p.node("status", "", p.node("StaticText", "1 result"), hidden=True)
     tab = p.node("tab", "One", p.node("link", "One", p.node("StaticText", "One")))
-    assert p.text(status, tab) == "\t[1] tab 'One'"
+    assert p.text(status, tab) == "\t[1] tab 'One'\n\t\t[2] link 'One'"
+
+
+def test_a_menu_that_takes_the_focus_says_that_it_is_one() -> None:
+    p = Page()
+    menu = p.node("menu", "", p.node("menuitem", "Open"), p.node("StaticText", "x"), tabbable=True)
+    assert p.text(menu) == "\t[1] menu '', clickable\n\t\t[2] menuitem 'Open'\n\t\tStaticText 'x'"
 
 
 def test_one_element_is_one_line_whatever_its_name() -> None:

@@ -1,5 +1,6 @@
 """Commands that work, run as a person runs them."""
 
+import gzip
 import json
 import os
 import signal
@@ -133,7 +134,7 @@ def test_signals_end_it_with_their_code_and_one_line(number, code):
     assert "miniwob" in child.stdout.readline()
     os.kill(child.pid, number)
     assert child.wait(20) == code
-    assert child.stderr.read() == "dynaweb: interrupted; the same command goes on from here\n"
+    assert child.stderr.read() == "dynaweb: interrupted; run the same command again to go on\n"
 
 
 def test_a_background_job_that_is_deaf_to_the_keyboard_still_ends_when_told_to():
@@ -164,3 +165,30 @@ def test_progress_without_a_terminal_is_a_line_now_and_then(capsys):
     with drawing(quiet=True) as progress:
         progress("collect", 1, 1)
     assert capsys.readouterr().err == ""
+
+
+def test_version_as_an_option(capsys):
+    assert main(["--version"]) == 0
+    plain = capsys.readouterr().out
+    assert main(["version"]) == 0
+    assert capsys.readouterr().out == plain
+
+
+def test_show_reads_other_tools_files_and_gzip(tmp_path, capsys):
+    pair = {"obs": "RootWebArea 'A'\n  [1] button 'Go'", "action": "click('1')", "next_obs": "RootWebArea 'B'"}  # fmt: skip
+    (tmp_path / "pairs.jsonl").write_text(json.dumps(pair) + "\n")
+    assert main(["show", str(tmp_path / "pairs.jsonl")]) == 0
+    assert "click('1')" in capsys.readouterr().out
+    with gzip.open(tmp_path / "own.jsonl.gz", "wt") as file:
+        file.write(dump(TRAJECTORY) + "\n")
+    assert main(["show", str(tmp_path / "own.jsonl.gz")]) == 0
+    assert TRAJECTORY.goal in capsys.readouterr().out
+
+
+def test_import_passes_over_a_folders_card_but_not_over_a_lone_one(tmp_path, capsys):
+    rows, card = tmp_path / "own.jsonl", tmp_path / "README.md"
+    rows.write_text(dump(TRAJECTORY) + "\n")
+    card.write_text("# What this is\n")
+    assert main(["import", str(card), str(rows), "--out", str(tmp_path / "a.jsonl")]) == 0
+    assert "1  file passed over: Markdown" in capsys.readouterr().out
+    assert main(["import", str(card), "--out", str(tmp_path / "b.jsonl")]) == 2

@@ -24,7 +24,7 @@ def test_says_what_a_tree_is_and_what_is_odd(tree, capsys):
     said = capsys.readouterr().out
     assert "tree      webarena, " in said
     assert "elements  4, 4 with an id, 1 levels" in said
-    assert "written   byte for byte as read" in said
+    assert "written   back in its own dialect it is the same, byte for byte" in said
     assert "tab 0 (active)  Shop" in said
     assert "line 6, irregular: \"[9] StaticText'" in said
     assert "line 7, unplaced: '[3': cut after the id" in said

@@ -5,12 +5,15 @@ import os
 import socket
 import subprocess
 import sys
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from tests.records.test_codec import TRAJECTORY
 
+from dynaweb.cli import endings
 from dynaweb.cli.main import main
+from dynaweb.errors import StorageError
 from dynaweb.recipes.presets import preset
 from dynaweb.records.codec import dump
 from dynaweb.runs.folder import RunFolder
@@ -108,7 +111,8 @@ def test_a_folder_that_is_something_else(dynaweb, tmp_path):
 
 
 def test_a_run_folder_of_another_configuration(dynaweb, tmp_path):
-    RunFolder(tmp_path, config={"tasks": ["x"]}, seed=0).close()
+    with RunFolder(tmp_path, config={"tasks": ["x"]}, seed=0) as run:
+        run.begin("collect")
     said = complaint(dynaweb("demo", "--out", str(tmp_path)), USAGE)
     assert "another configuration" in said and "choose another folder" in said
 
@@ -123,9 +127,9 @@ def test_a_file_of_other_records(dynaweb, tmp_path):
     file.write_text('{"schema_version":1,"record":"Verdict","outcome":"success"}\n')
     assert "expected a Trajectory, found a Verdict" in complaint(dynaweb("show", str(file)), USAGE)
     file.write_text("not json\n")
-    assert "line 1: is not JSON" in complaint(dynaweb("show", str(file)), USAGE)
+    assert "line is not JSON (x.jsonl:1" in complaint(dynaweb("show", str(file)), USAGE)
     file.write_text("")
-    assert "holds no trajectories" in complaint(dynaweb("show", str(file)), USAGE)
+    assert "it is empty" in complaint(dynaweb("show", str(file)), USAGE)
 
 
 def test_a_busy_port(dynaweb):
@@ -186,3 +190,54 @@ def test_a_reader_that_leaves_is_no_error():
         text=True,
     )
     assert json.loads(done.stdout + "]") == [] and done.stderr == ""
+
+
+def test_import_onto_its_own_source(dynaweb, tmp_path):
+    file = tmp_path / "own.jsonl"
+    file.write_text(dump(TRAJECTORY) + "\n")
+    said = complaint(dynaweb("import", str(file), "--out", str(file)), USAGE)
+    assert "is one of the files to import" in said
+    assert file.read_text() == dump(TRAJECTORY) + "\n"
+
+
+def test_prose_that_quotes_a_tree_is_no_tree(dynaweb, tmp_path):
+    file = tmp_path / "notes.md"
+    file.write_text("# Notes\n\nSome text\n\n    [1] button 'a'\n    [2] link 'b'\n\nmore prose\n")
+    said = complaint(dynaweb("inspect", str(file)), USAGE)
+    assert "2 lines look like elements and 2 like none (the first is line 3)" in said
+    assert dynaweb("inspect", "--as", "tree", str(file)).returncode == 0
+
+
+def test_a_damaged_file_is_named_once(dynaweb, tmp_path):
+    file = tmp_path / "own.jsonl"
+    file.write_text(dump(TRAJECTORY) + '\n{"a":\n' + dump(TRAJECTORY) + "\n")
+    said = complaint(dynaweb("compare", str(file), str(file)), USAGE)
+    assert said.count("own.jsonl") == 1
+    shown = dynaweb("show", str(file))
+    assert shown.returncode == 0 and "line is not JSON" in shown.stderr
+
+
+def test_a_full_disk_is_the_machines_fault(capsys):
+    def written():
+        try:
+            with Path("/dev/full").open("w", encoding="utf-8") as file:
+                file.write("x")
+        except OSError as error:
+            raise StorageError(f"cannot write rows: {error.strerror}") from error
+
+    assert endings.run(written, debug=False) == 4
+    assert capsys.readouterr().err == "dynaweb: cannot write rows: No space left on device\n"
+
+    def elsewhere():
+        raise StorageError("rows is damaged")
+
+    assert endings.run(elsewhere, debug=False) == 2
+
+
+def test_a_reader_that_left_before_the_command_was_done_is_no_error():
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "dynaweb.cli.main", "settings"]
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -8,6 +8,7 @@ import pytest
 from dynaweb.cli.settings import override, settings_of
 from dynaweb.errors import UserError
 from dynaweb.recipes.presets import PRESETS, preset
+from dynaweb.train.config import FitConfig
 
 
 class Mode(StrEnum):
@@ -74,7 +75,7 @@ def test_later_wins_and_a_pair_is_checked_together():
     ("text", "says"),
     [
         ("inner.stpes=1", r"did you mean 'inner\.steps'"),
-        ("zzz=1", "`dynaweb settings` lists them"),
+        ("zzz=1", "use one of inner.steps, "),
         ("inner.steps", "write it as key=value"),
         ("inner.steps=1.5", "expected a whole number"),
         ("inner.low=much", "expected a number"),
@@ -87,6 +88,35 @@ def test_later_wins_and_a_pair_is_checked_together():
 def test_a_bad_assignment_is_named(text, says):
     with pytest.raises(UserError, match=says):
         override(Outer(), [text])
+
+
+def test_many_settings_are_left_to_the_command_that_lists_them():
+    with pytest.raises(UserError, match=r"no setting 'zzz'; `dynaweb settings` lists them"):
+        override(preset("demo"), ["zzz=1"])
+    with pytest.raises(UserError, match="`dynaweb x --list` lists them"):
+        override(preset("demo"), ["zzz=1"], "dynaweb x --list")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwoStages:
+    """Two trainings."""
+
+    fit: FitConfig = field(default_factory=lambda: FitConfig(epochs=6.0))
+    """First."""
+    stage2: FitConfig = field(default_factory=lambda: FitConfig(steps=9))
+    """Second."""
+
+
+def test_a_length_takes_the_place_of_the_one_in_another_measure():
+    changed = override(TwoStages(), ["fit.steps=40"])
+    assert changed.fit == FitConfig(steps=40)
+    assert changed.stage2 == FitConfig(steps=9)
+    assert override(FitConfig(steps=9), ["max_seconds=3"]) == FitConfig(max_seconds=3.0)
+    assert override(FitConfig(epochs=2.0), ["epochs=none", "steps=1"]) == FitConfig(steps=1)
+    with pytest.raises(UserError, match=r"exactly one of .*; got steps and max_seconds"):
+        override(TwoStages(), ["fit.steps=1", "fit.max_seconds=2"])
+    with pytest.raises(UserError, match="got none"):
+        override(TwoStages(), ["fit.epochs=none"])
 
 
 @pytest.mark.parametrize("name", PRESETS)

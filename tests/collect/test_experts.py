@@ -105,6 +105,7 @@ GOALS = (
     'Check the 3rd radio button and enter the number "4" into the 2nd textbox.',
     "Buy the ticket with the cheapest cost.",
     "Select 12/26/2016 as the date and hit submit.",
+    "Enter 13:43 PM as the time and press submit.",
     'Find the email by Bob and reply to them with the text "Hi".',
     "Copy the text from the 3rd text area below",
 )

@@ -1,11 +1,11 @@
-"""One suite for every Environment: the toy site, the dream, the real browser."""
+"""One suite for every Environment: the toy site, the dream, the dream at a server, the real browser."""
 
 import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
 from tests.conformance.cases import Case
-from tests.conformance.worlds import browser_case, dream_case, toy_case
+from tests.conformance.worlds import browser_case, dream_case, remote_case, toy_case
 
 from dynaweb.axtree.gate import check_action
 from dynaweb.axtree.tree import read_tree
@@ -17,13 +17,16 @@ from dynaweb.records.trajectory import Fault
 
 
 @pytest.fixture(
-    params=["toy", "dream", pytest.param("browser", marks=pytest.mark.browser)],
+    params=["toy", "dream", "remote", pytest.param("browser", marks=pytest.mark.browser)],
 )
 async def case(request: pytest.FixtureRequest) -> AsyncIterator[Case]:
     if request.param == "toy":
         yield toy_case()
     elif request.param == "dream":
         yield dream_case()
+    elif request.param == "remote":
+        async with remote_case() as far:
+            yield far
     else:
         async with browser_case() as live:
             yield live

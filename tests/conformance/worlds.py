@@ -1,11 +1,13 @@
-"""The three worlds under test."""
+"""The four worlds under test."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import cache
 
 from tests.conformance.cases import Case
 from tests.conformance.toy import TableWorldModel, ToyEnvironment, solution, table_of
+from tests.serve.running import running
 
 from dynaweb.axtree.tree import read_tree
 from dynaweb.contracts import Environment
@@ -15,6 +17,9 @@ from dynaweb.lm.gather import Gather
 from dynaweb.records.action import Action, Click, Fill
 from dynaweb.records.observation import Observation
 from dynaweb.records.trajectory import Start
+from dynaweb.serve.client import DreamServer
+from dynaweb.serve.config import ServeConfig
+from dynaweb.serve.world import world_app
 
 SEEDS = range(8)
 
@@ -66,6 +71,19 @@ def dream_case() -> Case:
         button="Submit",
         disabled="Reset",
     )
+
+
+@asynccontextmanager
+async def remote_case() -> AsyncIterator[Case]:
+    """The same dream, at a server on loopback."""
+    app = world_app(toy_table(), DreamConfig(), ServeConfig())
+    with running(app) as url:
+        async with DreamServer(url) as server:
+
+            async def make() -> Environment:
+                return server.environment()
+
+            yield replace(dream_case(), make=make)
 
 
 @asynccontextmanager

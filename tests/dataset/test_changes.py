@@ -2,7 +2,10 @@
 
 import asyncio
 import json
+import re
 
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.conformance.toy import solution
 from tests.rollout.test_episode import Scripted, attempt
 
@@ -25,3 +28,9 @@ def test_toy_transitions_are_exact_and_counted(tmp_path, capsys):
 
 def test_rough_tokens_count_words_and_signs():
     assert rough_tokens("[12] button 'Go'") == 3 + 1 + 1 + 1 + 3
+
+
+@given(st.text(max_size=60))
+def test_rough_tokens_are_words_and_single_signs(text):
+    assert rough_tokens(text) == len(re.findall(r"\w+|[^\w\s]|\s", text))
+    assert rough_tokens("[12] link 'Über_1'\n") == 10

@@ -10,6 +10,7 @@ from dynaweb.errors import UserError
 from dynaweb.evaluate.config import StatisticsConfig
 from dynaweb.evaluate.statistics import (
     EpisodeOutcome,
+    clustered_mean,
     paired_difference,
     sign_test,
     success_rate,
@@ -153,3 +154,12 @@ def test_coverage_of_a_difference_that_varies_by_task(tasks):
 
 def _named(arms):
     return ("a", arms[0]), ("b", arms[1])
+
+
+def test_a_clustered_mean_draws_clusters_and_is_never_surer_than_they_are():
+    mean, low, high = clustered_mean([(3, 4), (0, 2), (6, 6)])
+    assert mean == 9 / 12
+    assert low is not None and high is not None and low < mean < high
+    assert clustered_mean([(5, 5)]) == (1.0, None, None)
+    assert clustered_mean([(5, 5), (2, 2), (9, 9)]) == (1.0, *wilson(3, 3))
+    assert clustered_mean([(1, 2), (2, 4)]) == (0.5, None, None)

@@ -13,8 +13,8 @@ from dynaweb.gspo.update import update_policy
 from dynaweb.lm.model import ModelConfig, build_model
 from dynaweb.train.batch import Example
 from dynaweb.train.config import FitConfig, OptimizerConfig
-from dynaweb.train.fit import accumulate_gradients
 from dynaweb.train.logprob import flat_logprobs
+from dynaweb.train.loss import accumulate_gradients
 from dynaweb.train.optimizer import Optimizer
 
 EXAMPLES = tuple(

@@ -92,7 +92,9 @@ def test_dreams_that_broke_at_once_are_unknown_members() -> None:
 
     crop = reap(Broken(lambda k, i: True), dataclasses.replace(CONFIG, resample_rounds=0))
     assert [g.status for g in crop.groups] == [GroupStatus.TOO_FEW] * 3
-    assert [g.unknown for g in crop.groups] == [4] * 3
+    assert [g.unknown for g in crop.groups] == [3] * 3
+    assert [len(g.credits) for g in crop.groups] == [1] * 3, "the one that is left keeps its reward"
+    assert all(c.advantage == 0.0 for g in crop.groups for c in g.credits)
 
 
 def test_with_experts_only_the_other_half_is_dreamed() -> None:

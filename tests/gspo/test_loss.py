@@ -100,6 +100,49 @@ def test_gradient_is_the_papers_equation() -> None:
         assert grad[unit].tolist() == pytest.approx([expected] * len(unit), abs=1e-6)
 
 
+@pytest.mark.parametrize("clip", [WIDE, NARROW], ids=["wide", "narrow"])
+@pytest.mark.parametrize("level", list(Level))
+def test_gradient_is_what_finite_differences_say(level: Level, clip: ClipConfig) -> None:
+    def value(at: list[float]) -> float:
+        exact = torch.tensor(at, dtype=torch.float64)
+        return float(score(level, clip, exact).loss)
+
+    step = 1e-5
+    expected = []
+    for t in range(len(NEW)):
+        up, down = list(NEW), list(NEW)
+        up[t] += step
+        down[t] -= step
+        expected.append((value(up) - value(down)) / (2 * step))
+    assert grad_of(level, clip).tolist() == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("level", list(Level))
+def test_order_of_attempts_changes_neither_loss_nor_gradient(level: Level) -> None:
+    """The attempts of 3, 3 and 1 tokens, last one first."""
+    order = [6, 3, 4, 5, 0, 1, 2]
+    tokens = TokenMap(
+        step_T=torch.tensor([0, 1, 1, 1, 2, 2, 3]),
+        attempt_T=torch.tensor([0, 1, 1, 1, 2, 2, 2]),
+        n_attempts=3,
+    )
+    logp = torch.tensor([NEW[t] for t in order], requires_grad=True)
+    out = gspo_loss(
+        logp,
+        torch.tensor([OLD[t] for t in order]),
+        tokens,
+        torch.tensor(ADVANTAGE[::-1]),
+        torch.ones(3),
+        level=level,
+        clip=WIDE,
+    )
+    out.loss.backward()
+    assert float(out.loss.detach()) == pytest.approx(float(score(level, WIDE).loss), abs=1e-6)
+    assert logp.grad is not None
+    straight = grad_of(level, WIDE)
+    assert torch.allclose(logp.grad, straight[order], atol=1e-7)
+
+
 def test_clip_takes_the_gradient_away_only_where_the_paper_says() -> None:
     """A > 0 above the band and A < 0 below it lose their gradient; the other two sides keep it."""
     tokens = TokenMap(step_T=torch.arange(4), attempt_T=torch.arange(4), n_attempts=4)
@@ -195,6 +238,21 @@ def test_an_attempt_without_tokens_is_refused() -> None:
     tokens = TokenMap(step_T=STEP, attempt_T=ATTEMPT, n_attempts=4)
     with pytest.raises(ValueError, match="no policy token"):
         units_of(tokens, Level.TRAJECTORY)
+
+
+def test_kl_by_hand() -> None:
+    """exp(d) - d - 1 with d = log reference - log pi, mean over each attempt's tokens, weighed."""
+    weight = torch.tensor([2.0, 1.0, 1.0])
+    logp = torch.tensor(NEW, requires_grad=True)
+    kl = kl_to_reference(logp, torch.tensor(OLD), TOKENS, weight, torch.tensor([3.0, 3.0, 1.0]))
+    kl.backward()
+    expected, slopes = 0.0, []
+    for t, n in enumerate(ATTEMPT.tolist()):
+        d, share = OLD[t] - NEW[t], (2.0, 1.0, 1.0)[n] / (3, 3, 1)[n]
+        expected += share * (math.exp(d) - d - 1)
+        slopes.append(share * (1 - math.exp(d)))
+    assert float(kl.detach()) == pytest.approx(expected, abs=1e-6)
+    assert logp.grad is not None and logp.grad.tolist() == pytest.approx(slopes, abs=1e-6)
 
 
 def test_kl_is_zero_at_the_reference_and_right_on_average() -> None:

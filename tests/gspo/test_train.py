@@ -22,9 +22,12 @@ from dynaweb.gspo.config import (
     Level,
     UpdateConfig,
 )
-from dynaweb.gspo.train import Parts, train_gspo
+from dynaweb.gspo.parts import Parts
+from dynaweb.gspo.train import train_gspo
 from dynaweb.records.trajectory import Trajectory
 from dynaweb.train.config import OptimizerConfig
+
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 QUICK = GspoConfig(
     iterations=3,
@@ -38,19 +41,6 @@ QUICK = GspoConfig(
         demonstrations=DemonstrationsConfig(weight=0.5, batch_tokens=200),
     ),
 )
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
-@pytest.fixture(scope="module")
-def half_trained(tmp_path_factory: pytest.TempPathFactory) -> PreTrainedModel:
-    return toys.half_trained(tmp_path_factory.mktemp("sft"))
 
 
 def parts(half_trained: PreTrainedModel) -> Parts:
@@ -158,7 +148,10 @@ def test_other_demonstrations_are_another_run(
 
 def untrue(iteration: int, dreams: Sequence[Trajectory]) -> AuditReport:
     return AuditReport(
-        replayed=(Replayed(depth=2, dreamed_success=4, confirmed=1, unmapped=1),), live_steps=9
+        replayed=(
+            Replayed(depth=2, dreams=5, dreamed_success=4, real_success=1, confirmed=1, unmapped=1),
+        ),
+        live_steps=9,
     )
 
 
@@ -181,7 +174,7 @@ def test_untrue_dreams_warn_and_may_stop(
     p = dataclasses.replace(parts(half_trained), audit=audit)
     with caplog.at_level(logging.WARNING):
         result = train_gspo(p, config, tmp_path)
-    assert "25 % of dreamed successes were real" in caplog.text
+    assert "25% of dreamed successes were real" in caplog.text and "a gap of 60%" in caplog.text
     assert result.stopped_by_audit is stop and result.iterations == (1 if stop else 2)
     assert seen == [3] * result.iterations
     row = rows(tmp_path)[0]
@@ -237,4 +230,4 @@ def test_bad_settings_are_named() -> None:
     with pytest.raises(UserError, match="iterations 0"):
         GspoConfig(iterations=0)
     with pytest.raises(UserError, match="do not add up"):
-        Replayed(depth=1, dreamed_success=1, confirmed=2)
+        Replayed(depth=1, dreams=2, dreamed_success=1, real_success=2, confirmed=2)

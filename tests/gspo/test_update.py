@@ -2,17 +2,22 @@ import dataclasses
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from torch import Tensor
 from transformers import PreTrainedModel
 
 from dynaweb.batch.source import Source
 from dynaweb.batch.tokens import Row, TrainTrajectory
 from dynaweb.errors import TrainingError
-from dynaweb.gspo.batch import attempt_logps
+from dynaweb.gspo.batch import attempt_logps, chunk_logprobs, like_lengths
 from dynaweb.gspo.config import ClipConfig, Level, UpdateConfig
-from dynaweb.gspo.update import Tally, accumulate, cut, score_old, update_policy, warm
+from dynaweb.gspo.gradient import accumulate
+from dynaweb.gspo.tally import Tally
+from dynaweb.gspo.update import cut, score_old, update_policy, warm
 from dynaweb.lm.model import ModelConfig, build_model
 from dynaweb.train.config import OptimizerConfig
+from dynaweb.train.logprob import flat_logprobs
 from dynaweb.train.optimizer import Optimizer
 
 LEVELS = pytest.mark.parametrize("level", list(Level))
@@ -183,18 +188,22 @@ def test_another_model_behind_the_sampler_stops_the_run() -> None:
             for r, c in zip(attempt.rows, cuts, strict=True)
         ]
         lied.append(dataclasses.replace(attempt, rows=tuple(rows)))
-    live = [
-        dataclasses.replace(a, source=Source.LIVE) if a.source is Source.DREAM else a for a in lied
-    ]
     spare = model()
     older = update_policy(
-        spare, Optimizer(spare, OptimizerConfig()), live, config(), seed=1, steps_before=0
+        spare, Optimizer(spare, OptimizerConfig()), some, config(), seed=1, steps_before=0
     )
-    assert older["update/sampler_gap"] is None, "live attempts are of earlier weights, rightly"
-    with pytest.raises(TrainingError, match="same weights"):
-        update_policy(
-            policy, Optimizer(policy, OptimizerConfig()), lied, config(), seed=1, steps_before=0
-        )
+    assert older["update/sampler_gap"] is None, "attempts of before the run carry no numbers"
+    for source in (Source.DREAM, Source.LIVE):
+        fresh = [dataclasses.replace(a, source=source) for a in lied]
+        with pytest.raises(TrainingError, match="same weights"):
+            update_policy(
+                policy,
+                Optimizer(policy, OptimizerConfig()),
+                fresh,
+                config(),
+                seed=1,
+                steps_before=0,
+            )
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 8])
@@ -217,3 +226,37 @@ def test_completion_tokens_alone_are_trained() -> None:
     expected = [float(reference[p, ids[0, p + 1]]) for p in places]
     assert logp.tolist() == pytest.approx(expected, abs=1e-5)
     assert len(logp) == len(row.completion_ids)
+
+
+@given(st.lists(st.integers(2, 400), min_size=1, max_size=40), st.integers(0, 500))
+def test_passes_of_like_length_hold_every_row_once_and_cost_no_more(
+    lengths: list[int], pass_cost: int
+) -> None:
+    parts = like_lengths(lengths, pass_cost)
+    assert sorted(i for part in parts for i in part) == list(range(len(lengths)))
+    padded = sum(max(lengths[i] for i in part) * len(part) for part in parts)
+    assert padded + pass_cost * len(parts) <= max(lengths) * len(lengths) + pass_cost
+
+
+def test_passes_of_like_length_are_the_cheapest() -> None:
+    assert like_lengths([50, 10, 11, 50], pass_cost=30) == [[1, 2], [0, 3]]
+    assert like_lengths([50, 10, 11, 50], pass_cost=100) == [[1, 2, 0, 3]]
+
+
+def test_padding_rows_to_like_lengths_changes_neither_values_nor_gradient() -> None:
+    rows = [
+        Row(prompt_ids=tuple(range(3, 3 + n)), completion_ids=(5, 6, 7)[: 1 + n % 3])
+        for n in (20, 3, 30, 4, 21, 31)
+    ]
+    found = []
+    for logprobs in (flat_logprobs, chunk_logprobs):
+        policy = model()
+        logp_T = logprobs(policy, rows * 20, temperature=0.7)
+        (logp_T * torch.linspace(-1.0, 1.0, len(logp_T))).mean().backward()
+        found.append((logp_T.detach(), [p.grad for p in policy.parameters()]))
+    (one, one_gradient), (cut, cut_gradient) = found
+    assert len(like_lengths([len(r.prompt_ids) + len(r.completion_ids) for r in rows * 20])) > 1
+    assert torch.allclose(one, cut, atol=1e-6)
+    assert all(
+        torch.allclose(p, q, atol=1e-6) for p, q in zip(one_gradient, cut_gradient, strict=True)
+    )

@@ -20,7 +20,7 @@ from transformers import PreTrainedModel
 
 from dynaweb.agent.lm_agent import act_prompt
 from dynaweb.dream.starts import StartPoint, StartsConfig, collect_starts
-from dynaweb.gspo.train import Parts
+from dynaweb.gspo.parts import Parts
 from dynaweb.lm.language import Language
 from dynaweb.lm.model import ModelConfig, build_model
 from dynaweb.lm.sampler import TorchSampler
@@ -70,11 +70,11 @@ def table() -> TableWorldModel:
     return table_of(SEEDS)
 
 
-def ambivalent() -> list[tuple[str, str]]:
-    """What the policy is taught first: tick either box, then submit."""
+def ambivalent(options: tuple[str, ...] = (FIRST, SECOND)) -> list[tuple[str, str]]:
+    """What the policy is taught first: click one of the options, such as either box, then submit."""
     pairs = []
     for seed in SEEDS:
-        for box in (FIRST, SECOND):
+        for box in options:
             t = attempt(seed, (Click(box), Click(SUBMIT)), Behaviour.RANDOM)
             for i, step in enumerate(t.steps):
                 assert step.action is not None
@@ -83,13 +83,13 @@ def ambivalent() -> list[tuple[str, str]]:
     return pairs
 
 
-def half_trained(folder: Path) -> PreTrainedModel:
-    """Ticks the right box about half of the time."""
+def half_trained(folder: Path, options: tuple[str, ...] = (FIRST, SECOND)) -> PreTrainedModel:
+    """Clicks each option about as often: with two boxes, the right one half of the time."""
     words = tokenizer()
     model = build_model(
         ModelConfig(hidden=48, layers=2, heads=4, ffn=96, context=512), words.vocab_size, seed=0
     )
-    examples = encode_examples(Language(words), ambivalent())
+    examples = encode_examples(Language(words), ambivalent(options))
     fit(model, examples, FitConfig(steps=90, batch_tokens=4096, warmup_steps=5), folder)
     return model
 
@@ -108,12 +108,14 @@ def parts(policy: PreTrainedModel) -> Parts:
     )
 
 
+def blank() -> PreTrainedModel:
+    """The shape of `half_trained`."""
+    shape = ModelConfig(hidden=48, layers=2, heads=4, ffn=96, context=512)
+    return build_model(shape, tokenizer().vocab_size, seed=1)
+
+
 def copy_weights(source: PreTrainedModel) -> PreTrainedModel:
-    model = build_model(
-        ModelConfig(hidden=48, layers=2, heads=4, ffn=96, context=512),
-        tokenizer().vocab_size,
-        seed=1,
-    )
+    model = blank()
     with torch.no_grad():
         for (_, p), (_, q) in zip(model.named_parameters(), source.named_parameters(), strict=True):
             p.copy_(q)

@@ -85,6 +85,12 @@ def test_every_action_round_trips(action):
     assert load(dump(step)) == step
 
 
+def test_a_key_that_stands_twice_is_refused_by_name():
+    line = dump(Verdict(outcome=Outcome.SUCCESS))
+    with pytest.raises(StorageError, match="key 'outcome' stands twice"):
+        load(line[:-1] + ', "outcome": "failure"}')
+
+
 def test_a_line_says_what_it_is_and_leaves_defaults_out():
     fields = json.loads(dump(Verdict(outcome=Outcome.UNKNOWN)))
     assert fields == {"schema_version": SCHEMA_VERSION, "record": "Verdict", "outcome": "unknown"}

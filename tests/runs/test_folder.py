@@ -11,7 +11,8 @@ import pytest
 
 from dynaweb.errors import StorageError, UserError
 from dynaweb.runs.atomic import read_json, write_json, write_text
-from dynaweb.runs.folder import RunFolder, differences, fingerprint, plain
+from dynaweb.runs.differences import differences
+from dynaweb.runs.folder import RunFolder, fingerprint, plain
 from dynaweb.runs.jsonl import read_prefix
 
 
@@ -73,7 +74,8 @@ def test_beginning_again_unmarks(tmp_path):
 
 
 def test_another_configuration_is_refused_with_the_difference(tmp_path):
-    open_run(tmp_path).close()
+    with open_run(tmp_path) as run:
+        run.begin("collect")
     other = replace(Config(), gspo=Gspo(steps=5), tasks=("click-test", "enter-text"))
     with pytest.raises(UserError, match=r"config\.gspo\.steps was 20, now 5; config\.tasks was"):
         open_run(tmp_path, other)
@@ -86,6 +88,48 @@ def test_another_configuration_is_refused_with_the_difference(tmp_path):
     ).close()
     with pytest.raises(UserError, match=r"config\.browser"):
         open_run(tmp_path, replace(Config(), browser=Path("/opt/chromium")))
+
+
+def test_a_run_that_left_nothing_keeps_no_other_out(tmp_path):
+    other = replace(Config(), gspo=Gspo(steps=5))
+    open_run(tmp_path).close()
+    with open_run(tmp_path, other) as run:
+        assert not run.resumed
+        run.begin("collect")
+    assert read_json(tmp_path / "run.json")["config"]["gspo"]["steps"] == 5
+    assert len(read_prefix(tmp_path / "sessions.jsonl").lines) == 2, "what was tried stays written"
+    with pytest.raises(UserError, match=r"config\.gspo\.steps was 5, now 20"):
+        open_run(tmp_path)
+    with open_run(tmp_path, other) as run:
+        assert run.resumed
+
+
+def test_a_run_that_is_just_beginning_is_nobody_elses(tmp_path):
+    with open_run(tmp_path), pytest.raises(UserError, match="another process"):
+        open_run(tmp_path, replace(Config(), gspo=Gspo(steps=5)))
+    assert read_json(tmp_path / "run.json")["config"]["gspo"]["steps"] == 20
+
+
+def test_another_commands_folder_is_called_so(tmp_path):
+    with RunFolder(tmp_path, config={"tuning": 1}, seed=0) as run:
+        run.begin("training")
+    with pytest.raises(UserError, match=r"what another command made.*choose another folder"):
+        open_run(tmp_path)
+
+
+def test_long_values_are_shown_in_part(tmp_path):
+    with RunFolder(tmp_path, config={"sources": ["a" * 16] * 500}, seed=0) as run:
+        run.begin("training")
+    with pytest.raises(UserError, match=r"sources was .*\.\.\., now \[\]") as refused:
+        RunFolder(tmp_path, config={"sources": []}, seed=0)
+    assert len(str(refused.value)) < 300 + len(str(tmp_path))
+
+
+def test_a_file_in_the_folders_place_is_called_so(tmp_path):
+    (tmp_path / "run").write_text("mine")
+    with pytest.raises(UserError, match=r"run' is a file: name a folder"):
+        open_run(tmp_path / "run")
+    assert (tmp_path / "run").read_text() == "mine"
 
 
 def test_code_that_changed_half_way_is_said(tmp_path):

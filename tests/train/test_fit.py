@@ -3,7 +3,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +14,8 @@ from dynaweb.errors import StorageError, TrainingError, UserError
 from dynaweb.lm.model import ModelConfig, build_model
 from dynaweb.train.batch import Example
 from dynaweb.train.config import FitConfig, OptimizerConfig
-from dynaweb.train.fit import FitRow, accumulate_gradients, fit
+from dynaweb.train.fit import FitRow, fit
+from dynaweb.train.loss import accumulate_gradients
 from dynaweb.train.schedule import learning_rate_scale
 
 TINY = ModelConfig(hidden=16, layers=2, heads=2, ffn=32, context=64)
@@ -105,15 +106,6 @@ from dataclasses import replace
 from tests.train.test_fit import SETTING, TINY, VOCAB, build_model, copying, fit
 fit(build_model(TINY, VOCAB, 0), copying(), replace(SETTING, steps=2000, checkpoint_seconds=1e-9), Path(sys.argv[1]))
 """
-
-
-@pytest.fixture
-def one_thread() -> Iterator[None]:
-    """The child has one; another number of threads sums in another order."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.mark.usefixtures("one_thread")

@@ -1,12 +1,10 @@
 """Training: one small model learns the toy site's web and judges it, and the folder can be used again."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import torch
 from tests.conformance.toy import NOTES_TAB, SUBMIT, TASKS, first_site, show
 from tests.world.toys import expert, wanderer
 
@@ -27,17 +25,11 @@ from dynaweb.world.model import PatchWorldModel
 from dynaweb.world.train import build_world_data, train_world, world_texts
 from dynaweb.world.training import WorldTrainConfig
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 CONFIG = WorldTrainConfig(renamed_copies=1)
 STEPS = 300
 HOW = FitConfig(steps=STEPS, batch_tokens=1536, warmup_steps=5)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="module")

@@ -15,25 +15,34 @@ MAX_SENTENCES = 40
 MAX_NAME_CHARS = 80
 
 
-def describe_delta(observation: Observation, action: Action, delta: Delta) -> str:
+def describe_delta(
+    observation: Observation, action: Action, delta: Delta, *, whole: bool = False
+) -> str:
     """The change as sentences, one a line.
+
+    Args:
+        observation: the page before.
+        action: what was done.
+        delta: the change.
+        whole: cut neither sentences nor names, for models that learn from it.
 
     Raises:
         DeltaError: the change speaks of something that is not on the page.
     """
     if delta.kind is DeltaKind.TERMINAL:
         return "The episode ended."
-    told = _Told(read_tree(observation.tree), action)
+    told = _Told(read_tree(observation.tree), action, whole=whole)
     sentences = told.frame(delta) + told.changes(delta)
     if delta.error:
         sentences.append(f"The action failed: {delta.error}.")
-    if len(sentences) > MAX_SENTENCES:
+    if len(sentences) > MAX_SENTENCES and not whole:
         sentences[MAX_SENTENCES:] = [f"And {len(sentences) - MAX_SENTENCES} more changes."]
     return "\n".join(sentences) or "Nothing changed."
 
 
 class _Told:
-    def __init__(self, tree: Tree, action: Action) -> None:
+    def __init__(self, tree: Tree, action: Action, *, whole: bool) -> None:
+        self._whole = whole
         self._places = Places(tree)
         self._words = Words(self._places, action)
 
@@ -46,9 +55,9 @@ class _Told:
             count = len(delta.placed[0].items) if delta.placed else 0
             said.append(f"Another page appeared{where}: {named}, {count} lines.")
         if delta.url is not None:
-            said.append(f"The address is now {_cut(delta.url)}.")
+            said.append(f"The address is now {self._cut(delta.url)}.")
         if delta.title is not None:
-            said.append(f"The title is now {_cut(delta.title)}.")
+            said.append(f"The title is now {self._cut(delta.title)}.")
         if delta.scroll is not None:
             said.append(f"The page is scrolled to {delta.scroll[0]}, {delta.scroll[1]}.")
         return said + self._focus(delta.focus)
@@ -79,15 +88,15 @@ class _Told:
         if focus.startswith("+"):
             return ["The focus went to a new element."]
         if focus.startswith(LITERAL):
-            return [f"The focus went to element {_cut(focus[1:])}."]
+            return [f"The focus went to element {self._cut(focus[1:])}."]
         return [f"The focus went to {self._element(focus)}."]
 
     def _updated(self, u: Updated | Rewritten) -> str:
         if isinstance(u, Rewritten):
             return f"{self._element(u.ref)} became {self._content(u.content)}."
-        parts = [] if u.name is None else [f"now says {_cut(self._words.unfold(u.name))}"]
+        parts = [] if u.name is None else [f"now says {self._cut(self._words.unfold(u.name))}"]
         parts += [
-            f"is now {k}" if v is None else f"has {_attr(k, self._value(v))}" for k, v in u.set
+            f"is now {k}" if v is None else f"has {self._attr(k, self._value(v))}" for k, v in u.set
         ]
         parts += [
             f"is no longer {k}" if k in ("disabled", "focused") else f"lost its {k}"
@@ -111,19 +120,19 @@ class _Told:
     def _element(self, ref: str) -> str:
         node = self._node(ref)
         bid = f"[{node.bid}] " if node.bid is not None else ""
-        return f"{bid}{node.role or 'the line'} {_cut(node.name or '')}"
+        return f"{bid}{node.role or 'the line'} {self._cut(node.name or '')}"
 
     def _content(self, content: Content) -> str:
         if not content.role:
-            return f"the line {_cut(content.name or '')}"
-        name = "" if content.name is None else f" {_cut(self._words.unfold(content.name))}"
-        attrs = "".join(f", {_attr(k, self._value(v))}" for k, v in content.attrs)
+            return f"the line {self._cut(content.name or '')}"
+        name = "" if content.name is None else f" {self._cut(self._words.unfold(content.name))}"
+        attrs = "".join(f", {self._attr(k, self._value(v))}" for k, v in content.attrs)
         return f"{content.role}{name}{attrs}"
 
+    def _attr(self, key: str, value: AttrValue) -> str:
+        shown = self._cut(value) if isinstance(value, str) else value
+        return key if value is None else f"{key} {shown}"
 
-def _attr(key: str, value: AttrValue) -> str:
-    return key if value is None else f"{key} {_cut(value) if isinstance(value, str) else value}"
-
-
-def _cut(text: str) -> str:
-    return repr(text if len(text) <= MAX_NAME_CHARS else text[: MAX_NAME_CHARS - 1] + "…")
+    def _cut(self, text: str) -> str:
+        short = self._whole or len(text) <= MAX_NAME_CHARS
+        return repr(text if short else text[: MAX_NAME_CHARS - 1] + "…")

@@ -66,10 +66,10 @@ def make_node(new: New, bid: str | None, words: Words) -> Node:
 
 def _filled(node: Node, content: Content, words: Words) -> Node:
     if not content.role:
-        return node._replace(role="", name=content.name, attrs=())
+        return Node(node.depth, node.bid, "", content.name)
     name = None if content.name is None else words.unfold(content.name)
     attrs = tuple((k, words.unfold_value(v)) for k, v in content.attrs)
-    return node._replace(role=content.role, name=name, attrs=attrs)
+    return Node(node.depth, node.bid, content.role, name, attrs)
 
 
 def _checked(node: Node) -> Node:

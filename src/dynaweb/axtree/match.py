@@ -37,6 +37,7 @@ class _Matcher:
     def __init__(self, old: Places, new: Places) -> None:
         self._old, self._new = old.tree, new.tree
         self._old_parents, self._new_parents = old.parents, new.parents
+        self._old_once, self._new_once = old.once, new.once
         self._to: Match = [None] * len(old.tree)
         self._taken = [False] * len(new.tree)
 
@@ -55,7 +56,7 @@ class _Matcher:
 
     def _match_bids(self) -> tuple[list[tuple[int, int]], bool]:
         """Pair elements of one bid and role; the bids both pages show, and whether they are stable."""
-        left, right = _once(self._old), _once(self._new)
+        left, right = self._old_once, self._new_once
         shared = [(left[b], right[b]) for b in left if b in right]
         same = sum(1 for i, j in shared if is_same(self._old[i], self._new[j]))
         if same < STABLE_SHARE * len(shared):
@@ -160,18 +161,6 @@ def _below(above: list[int]) -> list[list[int]]:
     for i, up in enumerate(above):
         below[up].append(i)
     return below
-
-
-def _once(tree: Tree) -> dict[str, int]:
-    """Index of each bid that the page shows exactly once."""
-    at: dict[str, int] = {}
-    twice: set[str] = set()
-    for i, node in enumerate(tree):
-        if node.bid is not None:
-            if node.bid in at:
-                twice.add(node.bid)
-            at[node.bid] = i
-    return {bid: i for bid, i in at.items() if bid not in twice}
 
 
 def _line(node: Node) -> Hashable:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 
-from dynaweb.axtree.tree import Node, Tree
+from dynaweb.axtree.tree import Tree
 from dynaweb.errors import DeltaError
 from dynaweb.records.delta import ROOT, START
 
@@ -22,15 +22,37 @@ class Places:
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
-        self._first: dict[str, int] = {}
-        self._anchors: list[int] = []
-        first, anchors = self._first, self._anchors
+        first: dict[str, int] = {}
+        repeated: set[str] = set()
+        anchors: list[int] = []
+        parents: list[int] = []
+        above, depths = [-1], [-1]
         anchor = 0
+        # one loop for all of it: on a big page each loop reads the whole page into the cache again
         for i, node in enumerate(tree):
-            bid = node.bid
-            if bid is not None and bid not in first and bid != ROOT:
-                first[bid] = anchor = i
+            depth, bid = node[:2]
+            if bid is not None and bid != ROOT:
+                if bid not in first:
+                    first[bid] = anchor = i
+                else:
+                    repeated.add(bid)
             anchors.append(anchor)
+            while depths[-1] >= depth:
+                depths.pop()
+                above.pop()
+            parents.append(above[-1])
+            above.append(i)
+            depths.append(depth)
+        self._first, self._repeated, self._anchors = first, repeated, anchors
+        self.parents = parents
+        """Index of the line that each line lies below; -1 at the top."""
+
+    @property
+    def once(self) -> dict[str, int]:
+        """Index of each bid that the page shows exactly once."""
+        if not self._repeated:
+            return self._first
+        return {bid: i for bid, i in self._first.items() if bid not in self._repeated}
 
     def ref(self, at: int) -> str:
         """The address of a line; all are different."""
@@ -56,36 +78,16 @@ class Places:
         return at
 
     @cached_property
-    def parents(self) -> list[int]:
-        """Index of the line that each line lies below; -1 at the top."""
-        return parents(self.tree)
-
-    @cached_property
     def ends(self) -> list[int]:
         """For each line where what lies below it ends: the index after its last line below."""
         return ends(self.parents)
-
-
-def parents(tree: Sequence[Node]) -> list[int]:
-    """Index of the line that each line lies below; -1 at the top."""
-    found: list[int] = []
-    above, depths = [-1], [-1]
-    for i, node in enumerate(tree):
-        depth = node.depth
-        while depths[-1] >= depth:
-            depths.pop()
-            above.pop()
-        found.append(above[-1])
-        above.append(i)
-        depths.append(depth)
-    return found
 
 
 def ends(above: Sequence[int]) -> list[int]:
     """For each line where what lies below it ends: the index after its last line below.
 
     Args:
-        above: the tree's `parents`.
+        above: the tree's `Places.parents`.
     """
     end = list(range(1, len(above) + 1))
     for i in range(len(above) - 1, -1, -1):

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from dynaweb.axtree.tree import Tree, read_tree, render_tree
+from dynaweb.axtree.tree import Node, Tree, read_tree, render_tree
 from dynaweb.records.observation import Observation
 
 
@@ -34,4 +34,7 @@ def _counted(tree: Tree) -> tuple[Tree, dict[str, str]]:
     for node in tree:
         if node.bid is not None:
             names.setdefault(node.bid, str(len(names) + 1))
-    return tuple(n._replace(bid=names[n.bid]) if n.bid is not None else n for n in tree), names
+    counted = [
+        n if n.bid is None else Node(n.depth, names[n.bid], n.role, n.name, n.attrs) for n in tree
+    ]
+    return tuple(counted), names

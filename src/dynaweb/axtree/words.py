@@ -21,7 +21,7 @@ MIN_NAMED_CHARS = 8
 WORDED_KEYS = frozenset({"value", "valuetext", "description", "placeholder"})
 """Attributes whose text may refer; others hold states such as `checked='true'`."""
 
-_REFERENCE = re.compile(r"\$(\$|t|n|\{[A-Za-z0-9+]{1,40}\})?")
+REFERENCE = re.compile(r"\$(\$|t|n|\{[A-Za-z0-9+]{1,40}\})?")
 
 
 def typed_text(action: Action) -> str | None:
@@ -78,7 +78,7 @@ class Words:
         Raises:
             DeltaError: a reference to something that is not there.
         """
-        return _REFERENCE.sub(self._resolve, words) if "$" in words else words
+        return REFERENCE.sub(self._resolve, words) if "$" in words else words
 
     def _resolve(self, found: re.Match[str]) -> str:
         mark = found.group(1)

@@ -82,6 +82,8 @@ class ScoredGroup:
     credits: tuple[Credit, ...]
     unknown: int
     """Members that left because nobody could say how they ended."""
+    shown: tuple[Trajectory, ...] = ()
+    """Experts that are imitated instead of compared (`batch.expert`); no members of the comparison."""
 
 
 def score_group(group: Group, config: AdvantageConfig) -> ScoredGroup:
@@ -111,6 +113,21 @@ def score_group(group: Group, config: AdvantageConfig) -> ScoredGroup:
         credits=tuple(
             Credit(trajectory=m, source=s, reward=r, advantage=a)
             for m, s, r, a in zip(known, sources, rewards, advantages, strict=True)
+        ),
+        unknown=len(group.members) - len(known),
+    )
+
+
+def uncompared(group: Group) -> ScoredGroup:
+    """A group that is too small to compare, also an empty one: rewards are kept, nothing is taught."""
+    known = [m for m in group.members if m.reward is not None]
+    return ScoredGroup(
+        start=group.start,
+        status=GroupStatus.TOO_FEW,
+        credits=tuple(
+            Credit(trajectory=m, source=source_of(m), reward=m.reward, advantage=0.0)
+            for m in known
+            if m.reward is not None
         ),
         unknown=len(group.members) - len(known),
     )

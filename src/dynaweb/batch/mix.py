@@ -41,7 +41,7 @@ class MixConfig:
 
 
 def split_group(config: MixConfig, *, experts: int, live: int) -> tuple[int, int, int]:
-    """How many members are (dreams, experts, live), given how many of each the start has.
+    """How many members are (fresh, experts, live), given how many of each the start has.
 
     Only the dreams that will be kept are dreamed: replacing a member costs nothing. Live successes
     leave room for one dream at least, without which a group of successes would teach nothing.
@@ -54,7 +54,7 @@ def split_group(config: MixConfig, *, experts: int, live: int) -> tuple[int, int
 
 def mix_group(
     start: Start,
-    dreams: Sequence[Trajectory],
+    fresh: Sequence[Trajectory],
     experts: Sequence[Trajectory],
     config: MixConfig,
     *,
@@ -66,7 +66,8 @@ def mix_group(
 
     Args:
         start: where every member begins.
-        dreams: at least as many as `split_group` asks for; the rest is left out.
+        fresh: the policy's attempts of now, dreamed or live; at least as many as `split_group` asks for, the
+            rest is left out.
         experts: demonstrations from this start; taken in turn when there are fewer than asked for.
         config: shares.
         render: see `Render`.
@@ -74,25 +75,32 @@ def mix_group(
         live: the policy's own live attempts from this start; only successes are taken, in turn like experts.
 
     Raises:
-        ValueError: a member that is no success is offered as an expert, a dream is not a dream, or a
-            member begins elsewhere.
+        ValueError: a member that is no success is offered as an expert, an expert as the policy's own, attempts
+            of two worlds as fresh, or a member begins elsewhere.
     """
-    _check(dreams, experts)
+    _check(fresh, experts)
     wins = [t for t in live if t.outcome is Outcome.SUCCESS]
-    n_dream, n_expert, n_live = split_group(config, experts=len(experts), live=len(wins))
+    n_fresh, n_expert, n_live = split_group(config, experts=len(experts), live=len(wins))
     rng = Random(seed)
     turn = rng.sample(range(len(experts)), len(experts))
     chosen = [render(experts[turn[i % len(turn)]]) for i in range(n_expert)]
     again = [wins[i % len(wins)] for i in range(n_live)]
-    members = [*dreams[:n_dream], *chosen, *again]
+    members = [*fresh[:n_fresh], *chosen, *again]
     rng.shuffle(members)
     return Group(start=start, members=tuple(members))
 
 
-def _check(dreams: Sequence[Trajectory], experts: Sequence[Trajectory]) -> None:
-    for t in dreams:
-        if source_of(t) is not Source.DREAM:
-            raise ValueError(f"trajectory {t.trajectory_id!r} is offered as a dream and is none")
+def _check(fresh: Sequence[Trajectory], experts: Sequence[Trajectory]) -> None:
+    for t in fresh:
+        if source_of(t) is Source.EXPERT:
+            raise ValueError(
+                f"trajectory {t.trajectory_id!r} is offered as the policy's and is none"
+            )
+    if len({t.world for t in fresh}) > 1:
+        raise ValueError(
+            f"dreams and live attempts at {fresh[0].task!r} are offered as one: a judge's verdicts and a page's "
+            "rewards are not compared"
+        )
     for t in experts:
         if source_of(t) is not Source.EXPERT or t.outcome is not Outcome.SUCCESS:
             raise ValueError(

@@ -4,12 +4,13 @@ No text is encoded here, so rollout and training can never disagree about tokens
 expert, who wrote none: `render_expert` says its actions in the policy's own prompt and grammar.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 
 from dynaweb.agent.lm_agent import act_prompt
 from dynaweb.batch.advantage import Credit
-from dynaweb.batch.source import Source
+from dynaweb.batch.source import Source, source_of
 from dynaweb.lm.language import Language
 from dynaweb.records.action import print_action
 from dynaweb.records.trajectory import Generation, Trajectory
@@ -26,6 +27,17 @@ class Row:
     """What the sampler said of each completion token; empty for an expert. Only watched, never trained on."""
 
 
+class Objective(StrEnum):
+    """What an attempt's tokens are trained with."""
+
+    RATIO = "ratio"
+    """GSPO's clipped importance ratio."""
+    SHAPED = "shaped"
+    """LUFFY's shaped probability: no ratio, no clip."""
+    LIKELIHOOD = "likelihood"
+    """Mean negative log-probability of a token; no advantage."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainTrajectory:
     """What the trainer knows of an attempt: rows, how good, how often."""
@@ -38,6 +50,8 @@ class TrainTrajectory:
     copies: int
     """Weight in the batch mean: the same expert may be several members of a group."""
     rows: tuple[Row, ...]
+    objective: Objective = Objective.RATIO
+    """Which loss reads the rows."""
 
     @property
     def policy_tokens(self) -> int:
@@ -50,31 +64,64 @@ class TrainTrajectory:
         return sum(len(r.prompt_ids) + len(r.completion_ids) for r in self.rows)
 
 
-def train_trajectories(credits: Iterable[Credit]) -> list[TrainTrajectory]:
+def train_trajectories(
+    credits: Iterable[Credit], *, experts: Objective = Objective.RATIO
+) -> list[TrainTrajectory]:
     """Rows of every attempt; attempts of equal words and worth become one with more copies.
 
     A sharp policy often dreams the same thing twice, and one expert stands in for half a group: the
     gradient is the same and the forward passes are saved.
 
+    Args:
+        credits: attempts and what they are worth.
+        experts: which loss reads the experts among them.
+
     Raises:
         ValueError: an attempt holds no token of the policy's, so its ratio is undefined.
     """
-    merged: dict[tuple[Source, float, float, tuple[Row, ...]], TrainTrajectory] = {}
-    for credit in credits:
-        t = credit.trajectory
-        rows = rows_of(t)
-        key = (credit.source, credit.reward, credit.advantage, rows)
-        if key in merged:
-            merged[key] = replace(merged[key], copies=merged[key].copies + 1)
-            continue
-        merged[key] = TrainTrajectory(
-            name=t.trajectory_id,
-            source=credit.source,
-            reward=credit.reward,
-            advantage=credit.advantage,
+    return _merged(
+        TrainTrajectory(
+            name=c.trajectory.trajectory_id,
+            source=c.source,
+            reward=c.reward,
+            advantage=c.advantage,
             copies=1,
-            rows=rows,
+            rows=rows_of(c.trajectory),
+            objective=experts if c.source is Source.EXPERT else Objective.RATIO,
         )
+        for c in credits
+    )
+
+
+def imitated(shown: Sequence[Trajectory]) -> list[TrainTrajectory]:
+    """Rows of experts whose likelihood is raised, whatever a group says; equal ones become one with more copies.
+
+    Raises:
+        ValueError: an expert that was not rendered in the policy's words, or is no success.
+    """
+    for t in shown:
+        if t.reward != 1.0:
+            raise ValueError(f"trajectory {t.trajectory_id!r} is no success: nothing to imitate")
+    return _merged(
+        TrainTrajectory(
+            name=t.trajectory_id,
+            source=source_of(t),
+            reward=1.0,
+            advantage=0.0,
+            copies=1,
+            rows=rows_of(t),
+            objective=Objective.LIKELIHOOD,
+        )
+        for t in shown
+    )
+
+
+def _merged(attempts: Iterable[TrainTrajectory]) -> list[TrainTrajectory]:
+    merged: dict[tuple[Objective, Source, float, float, tuple[Row, ...]], TrainTrajectory] = {}
+    for a in attempts:
+        key = (a.objective, a.source, a.reward, a.advantage, a.rows)
+        known = merged.get(key)
+        merged[key] = a if known is None else replace(known, copies=known.copies + 1)
     return list(merged.values())
 
 

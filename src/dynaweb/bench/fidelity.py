@@ -74,7 +74,7 @@ def compare(
         for k in steps
     ]
     predictions = world_model.predict(questions)
-    return [_compare(k, p, tasks) for k, p in zip(steps, predictions, strict=True)]
+    return [compare_step(k, p, tasks) for k, p in zip(steps, predictions, strict=True)]
 
 
 def fidelity(compared: Sequence[Compared], *, world_model: str) -> FidelityReport:
@@ -95,7 +95,8 @@ def fidelity(compared: Sequence[Compared], *, world_model: str) -> FidelityRepor
     )
 
 
-def _compare(known: Known, prediction: Prediction, tasks: Tasks) -> Compared:
+def compare_step(known: Known, prediction: Prediction, tasks: Tasks) -> Compared:
+    """One step beside its prediction."""
     ruled = apply_rules(known.history, known.action)
     truth = change_after_rules(ruled, known)
     regime = _regime(known, ruled, truth)

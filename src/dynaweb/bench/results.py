@@ -119,6 +119,24 @@ class JudgeRow:
     unknown: Share = Share()
     """Verdicts that were neither."""
 
+    @property
+    def right(self) -> Share:
+        """Verdicts that are the truth; an unknown one is none."""
+        lost = self.recall.n - self.recall.hits - self.false_negatives.hits
+        failures = self.false_positives.n - self.false_positives.hits
+        told = failures - (self.unknown.hits - lost)
+        return Share(hits=self.recall.hits + told, n=self.unknown.n)
+
+    @property
+    def right_of_decided(self) -> Share:
+        """The same of the verdicts that are success or failure."""
+        return Share(hits=self.right.hits, n=self.unknown.n - self.unknown.hits)
+
+    @property
+    def commoner(self) -> Share:
+        """Attempts that end as most of the task do: what a judge gets right that knows nothing else."""
+        return Share(hits=max(self.recall.n, self.false_positives.n), n=self.unknown.n)
+
     def __add__(self, other: "JudgeRow") -> "JudgeRow":
         return JudgeRow(
             task=self.task,

@@ -11,9 +11,10 @@ from playwright.async_api import Error as PlaywrightError
 
 from dynaweb.browser.devices import BUTTONS, DEVICES, DRAG_STEPS, Do, press_key
 from dynaweb.browser.devices import Refusal as Refusal
-from dynaweb.browser.flatten import BidMap
+from dynaweb.browser.nodes import BidMap
 from dynaweb.browser.page import Gone, Json, LivePage, first_line
-from dynaweb.browser.scripts import FOCUS, POINT, PREPARE, SELECT
+from dynaweb.browser.safety import prepare
+from dynaweb.browser.scripts import FOCUS, OUTWARD, POINT, PREPARE, SELECT
 from dynaweb.errors import BrowserError
 from dynaweb.records.action import (
     Action,
@@ -44,7 +45,8 @@ async def act(live: LivePage, action: Action, bids: BidMap) -> Refusal | None:
     """
     do = TABLE[type(action)]
     try:
-        return await do(live, action, bids)
+        prepared = await prepare(live, action, bids)
+        return prepared if isinstance(prepared, tuple) else await do(live, prepared, bids)
     except Gone:
         return Fault.IMPOSSIBLE, "the element is gone from the page"
     except PlaywrightError as error:
@@ -68,12 +70,18 @@ def _problem(found: Json, bid: str, fault: Fault) -> Refusal | None:
 
 
 async def _point(live: LivePage, bids: BidMap, bid: str) -> tuple[float, float] | Refusal:
-    found = await live.call(POINT, _backend(bids, bid))
-    assert isinstance(found, dict)
-    refusal = _problem(found, bid, Fault.IMPOSSIBLE)
-    if refusal is not None:
-        return refusal
-    return float(cast("float", found["x"])), float(cast("float", found["y"]))
+    at = _backend(bids, bid)
+    found = await live.call(POINT, at)
+    while True:
+        refusal = _problem(found, bid, Fault.IMPOSSIBLE)
+        if refusal is not None:
+            return refusal
+        assert isinstance(found, dict)
+        x, y = float(cast("float", found["x"])), float(cast("float", found["y"]))
+        if "outward" not in found:
+            return x, y
+        at = await live.holder(at, cast("int", found["outward"]))
+        found = await live.call(OUTWARD, at, x, y)
 
 
 def _refused(found: tuple[float, float] | Refusal) -> Refusal | None:

@@ -2,20 +2,24 @@
 
 import asyncio
 import logging
-import os
 import shutil
 from collections import deque
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Coroutine, Mapping, Sequence
 
-from playwright.async_api import Browser, BrowserContext, Playwright, async_playwright
+from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
 from dynaweb.browser.config import BrowserConfig
+from dynaweb.browser.egress.way import WayOut
 from dynaweb.browser.page import LivePage, clock_script, first_line, open_page
+from dynaweb.browser.renewal import renew
+from dynaweb.browser.running import HOW_TO_INSTALL, Running, launch
 from dynaweb.errors import BrowserError, MissingDependencyError
 
 log = logging.getLogger(__name__)
+
+# Nobody listens there: what a page asks for goes nowhere unless it is let past.
+DEAD_PROXY = "--proxy-server=http://127.0.0.1:9"
 
 NAMES = (
     "chromium-headless-shell",
@@ -24,14 +28,17 @@ NAMES = (
     "chromium-browser",
     "google-chrome",
 )
-HOW_TO_INSTALL = (
-    "install one with `apt-get install chromium-headless-shell` or `playwright install chromium`"
-)
-LAUNCH_SEC = 60.0
+PROBE_SEC = 10.0
+"""Time for a browser that failed an episode to show that it still works."""
 
-# A dead proxy for everything but loopback: pages cannot reach the network (Chromium lets loopback past a proxy).
 ARGS = (
-    "--proxy-server=http://127.0.0.1:9",
+    "--disable-quic",
+    "--dns-prefetch-disable",
+    # which of the two is heeded differs between builds; without it, STUN packets leave past any proxy
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    # shared workers outlive their page, and no page's session sees what they send
+    "--disable-blink-features=SharedWorker",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-domain-reliability",
@@ -60,71 +67,80 @@ def find_chromium(explicit: str = "") -> str:
 class BrowserPool:
     """One Chromium for all episodes; a fresh context (cookies, storage, cache) for each.
 
-    A Chromium that died is started again at the next `context()`.
+    A Chromium or driver that died or hangs is replaced at the next `page()`.
     """
 
-    def __init__(self, config: BrowserConfig, hosts: Mapping[str, str] | None = None) -> None:
-        """Start nothing yet; `context` or `start` does.
+    def __init__(
+        self,
+        config: BrowserConfig,
+        hosts: Mapping[str, str] | None = None,
+        reach: Sequence[str] = (),
+        way: WayOut | None = None,
+    ) -> None:
+        """Start nothing yet; `page` or `start` does.
 
         Args:
             config: settings.
             hosts: name -> `address:port` on this machine, so that pages have the same address in
-                every run whatever port they are served on.
+                every run whatever port they are served on. With any, pages reach these and nothing
+                else; without, all of loopback.
+            reach: other names of this machine that pages may reach; none by default. Where a name
+                leads is not looked at: what is not on this machine needs a way out.
+            way: through the proxy, for everything that `hosts` does not name; nothing goes past it.
         """
         self.config = config
+        self.running: Running | None = None
+        """What runs now; None before the first episode and after `close`."""
         self._hosts = dict(hosts or {})
-        self._playwright: Playwright | None = None
-        self._browser: Browser | None = None
+        self._reach = tuple(reach)
+        self._way = way
         self._lock = asyncio.Lock()
+        self._doubted = False
         self._ready: deque[asyncio.Task[LivePage]] = deque()
         self._closing: set[asyncio.Task[None]] = set()
 
     @property
     def alive(self) -> bool:
-        """Chromium is running and answers its driver."""
-        return self._browser is not None and self._browser.is_connected()
+        """Chromium and its driver run."""
+        return self.running is not None and self.running.alive
+
+    def doubt(self) -> None:
+        """An episode failed, and the browser may be why: it must show that it works before the next one."""
+        self._doubted = True
 
     async def start(self) -> None:
-        """Start Chromium if it is not running.
+        """Start Chromium if it is not running; replace it if it does not work any more.
 
         Raises:
             MissingDependencyError: there is no Chromium, or it cannot start on this machine.
         """
         async with self._lock:
-            if self.alive:
-                return
-            if self._browser is not None:
-                log.warning("Chromium is gone; starting it again")
-            self._ready.clear()
-            if self._playwright is None:
-                self._playwright = await async_playwright().start()
-            self._browser = await self._launch(self._playwright)
+            if self.running is not None and self.alive:
+                if not self._doubted:
+                    return
+                self._doubted = False
+                if await self.running.answers(PROBE_SEC):
+                    return
+            if self.running is not None:
+                log.warning("Chromium is gone or does not answer; starting it again")
+                await self._end(politely=False)
+            self._doubted = False
+            path = find_chromium(self.config.executable)
+            self.running = await launch(path, [*ARGS, *self._ways_out()])
 
-    async def _launch(self, playwright: Playwright) -> Browser:
-        path = find_chromium(self.config.executable)
-        if not path and not Path(playwright.chromium.executable_path).exists():
-            raise MissingDependencyError(f"no Chromium found on this machine: {HOW_TO_INSTALL}")
-        root = os.geteuid() == 0
-        if root:
-            log.info("running as root: Chromium starts without its sandbox")
-        try:
-            return await playwright.chromium.launch(
-                executable_path=path or None,
-                args=[*ARGS, *self._host_rules()],
-                chromium_sandbox=not root,
-                handle_sigint=False,
-                timeout=LAUNCH_SEC * 1000,
-            )
-        except PlaywrightError as error:
-            raise MissingDependencyError(
-                f"{path or 'Chromium'} does not start: {_why(error)}"
-            ) from error
-
-    def _host_rules(self) -> list[str]:
-        if not self._hosts:
-            return []
-        rules = ",".join(f"MAP {name}:80 {address}" for name, address in self._hosts.items())
-        return [f"--host-resolver-rules={rules}", f"--proxy-bypass-list={';'.join(self._hosts)}"]
+    def _ways_out(self) -> list[str]:
+        if self._way is not None:
+            return self._way.chromium_args(self._hosts)
+        if not self._hosts and not self._reach:
+            return [DEAD_PROXY]  # Chromium lets loopback past a proxy
+        # what comes first counts; the last rule covers addresses too
+        maps = [f"MAP {name}:80 {address}" for name, address in self._hosts.items()]
+        rules = [*maps, "MAP * ~NOTFOUND", *(f"EXCLUDE {name}" for name in self._reach)]
+        return [
+            DEAD_PROXY,
+            f"--host-resolver-rules={','.join(rules)}",
+            f"--proxy-bypass-list=<-loopback>;{';'.join((*self._hosts, *self._reach))}",
+        ]
 
     async def page(self) -> LivePage:
         """An empty tab in a context that no episode has used.
@@ -148,12 +164,32 @@ class BrowserPool:
     def prepare(self) -> None:
         """Make the tab of a coming episode in the background."""
         if len(self._ready) < self.config.prefetch:
-            task = asyncio.create_task(self._fresh())
-            task.add_done_callback(lambda done: done.cancelled() or done.exception())
-            self._ready.append(task)
+            self._get_ready(self._fresh())
+
+    def keep(self, live: LivePage, origins: Sequence[str]) -> None:
+        """Clean a tab in the background, for a coming episode of the same site.
+
+        Args:
+            live: a tab that `renewal.is_renewable`.
+            origins: addresses of the site.
+        """
+        self._get_ready(self._renewed(live, origins))
+
+    def _get_ready(self, work: Coroutine[None, None, LivePage]) -> None:
+        task = asyncio.create_task(work)
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())
+        self._ready.append(task)
+
+    async def _renewed(self, live: LivePage, origins: Sequence[str]) -> LivePage:
+        try:
+            await renew(live, origins)
+        except BrowserError:
+            self.discard(live.page.context)
+            raise
+        return live
 
     async def _fresh(self) -> LivePage:
-        browser = self._browser
+        browser = self.running.browser if self.running is not None else None
         if browser is None:
             raise BrowserError("the browser is closed")
         try:
@@ -171,41 +207,39 @@ class BrowserPool:
 
     def discard(self, context: BrowserContext) -> None:
         """Close a context without waiting for it."""
-        task = asyncio.create_task(_close_context(context))
+        task = asyncio.create_task(self._close_context(context))
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
 
-    async def close(self) -> None:
-        """Close Chromium and its driver; safe to call twice."""
-        for task in self._ready:
-            task.cancel()
+    async def _close_context(self, context: BrowserContext) -> None:
+        try:
+            async with asyncio.timeout(PROBE_SEC):
+                await context.close()
+        except (PlaywrightError, TimeoutError) as error:
+            log.debug("context did not close: %s", first_line(error))
+            self.doubt()
+
+    async def quiet(self) -> None:
+        """Wait until nothing is done in the background: a measurement pays for what it began."""
         await asyncio.gather(*self._ready, *self._closing, return_exceptions=True)
+
+    async def settled(self) -> None:
+        """Wait until every context that was given up is closed."""
+        await asyncio.gather(*self._closing, return_exceptions=True)
+
+    async def close(self) -> None:
+        """Close Chromium and its driver; nothing of them is left. Safe to call twice."""
+        if self.alive:
+            await self.settled()
+        async with self._lock:
+            await self._end(politely=self.alive)
+
+    async def _end(self, *, politely: bool) -> None:
+        tasks = [*self._ready, *self._closing]
         self._ready.clear()
-        browser, self._browser = self._browser, None
-        playwright, self._playwright = self._playwright, None
-        if browser is not None:
-            try:
-                async with asyncio.timeout(10):
-                    await browser.close()
-            except (PlaywrightError, TimeoutError) as error:
-                log.warning("Chromium did not close by itself: %s", first_line(error))
-        if playwright is not None:
-            await playwright.stop()
-
-
-async def _close_context(context: BrowserContext) -> None:
-    try:
-        async with asyncio.timeout(10):
-            await context.close()
-    except (PlaywrightError, TimeoutError) as error:
-        log.debug("context did not close: %s", first_line(error))
-
-
-def _why(error: PlaywrightError) -> str:
-    """The line of a launch log that says what is wrong, and what to do about it."""
-    for line in str(error).splitlines():
-        if "No usable sandbox" in line:
-            return "this system does not allow its sandbox; allow unprivileged user namespaces"
-        if "error while loading shared libraries" in line:
-            return f"{line.strip()}; {HOW_TO_INSTALL}"
-    return f"{first_line(error)}; {HOW_TO_INSTALL}"
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        running, self.running = self.running, None
+        if running is not None:
+            await running.close(politely=politely)

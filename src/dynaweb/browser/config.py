@@ -27,6 +27,9 @@ class BrowserConfig:
     """Most page time an action may take to settle: animations, delayed menus."""
     noop_cap_ms: int = 10_000
     """Longest wait that `noop` may ask for, in ms of page time."""
+    episodes_per_tab: int = 1
+    """Episodes that one tab serves on MiniWoB++, cleaned in between (other sites: always 1); 1 gives each a new context,
+    50 takes about half the processor time."""
     prefetch: int = 2
     """Fresh tabs made ready while episodes run; 0 makes each one when it is needed."""
 
@@ -36,6 +39,7 @@ class BrowserConfig:
             "height_px": self.height_px,
             "deadline_sec": self.deadline_sec,
             "settle_cap_ms": self.settle_cap_ms,
+            "episodes_per_tab": self.episodes_per_tab,
         }
         for name, value in positive.items():
             if value <= 0:

@@ -5,14 +5,17 @@ button or key that is held stays held until an action lets go of it, or the epis
 """
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Literal, TypeAlias, cast
 
 from playwright.async_api import Error as PlaywrightError
 
-from dynaweb.browser.flatten import BidMap
+from dynaweb.browser.nodes import BidMap
 from dynaweb.browser.page import LivePage
+from dynaweb.errors import ActionError
 from dynaweb.records.action import (
     Action,
+    Fill,
     KeyboardDown,
     KeyboardInsertText,
     KeyboardPress,
@@ -26,6 +29,7 @@ from dynaweb.records.action import (
     MouseUp,
     ScrollAt,
 )
+from dynaweb.records.secrets import Secrets
 from dynaweb.records.trajectory import Fault
 
 Refusal: TypeAlias = tuple[Fault, str]
@@ -35,6 +39,26 @@ Do: TypeAlias = Callable[[LivePage, Action, BidMap], Awaitable[Refusal | None]]
 DRAG_STEPS = 8
 BUTTONS = {"left": 1, "right": 2, "middle": 4}
 """Button -> its bit in DevTools' mask of pressed buttons."""
+
+
+def with_secrets(action: Action, secrets: Secrets, origin: str) -> Action | Refusal:
+    """The action with values in the place of names, to be done at once and kept nowhere; or why it cannot be.
+
+    Args:
+        action: as the agent wrote it.
+        secrets: what it may use.
+        origin: of the page that will get them.
+    """
+    try:
+        match action:
+            case Fill(_, value):
+                return replace(action, value=secrets.reveal(value, origin))
+            case KeyboardType(text) | KeyboardInsertText(text):
+                return replace(action, text=secrets.reveal(text, origin))
+            case _:
+                return action
+    except ActionError as error:
+        return Fault.IMPOSSIBLE, str(error)
 
 
 async def move_mouse(live: LivePage, x: float, y: float, steps: int = 1) -> Refusal | None:

@@ -7,11 +7,13 @@ its looks alone (an icon) is named by what the page's author called it: file, cl
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from dynaweb.axtree.tree import AttrValue, Node
+from dynaweb.browser.nodes import NOT_DRAWN, AxNode, BidMap, Drawn
 
 TEXT = "StaticText"
+ROOT = "RootWebArea"
 NOISE = frozenset({"InlineTextBox", "LineBreak", "ListMarker"})
 PLAIN = frozenset({"generic", "none", "presentation"})
 PICTURES = frozenset(
@@ -28,6 +30,9 @@ GROUPS = frozenset({
     "group", "toolbar", "Legend", "Figcaption", "figure", "DescriptionListDetail", "DescriptionListTerm",
     "DescriptionList", "region", "main", "article", "radiogroup",
 })  # fmt: skip
+WIDGETS = frozenset({"menu", "menubar", "tablist", "toolbar", "radiogroup", "grid", "tree"})
+"""Of these, those that the keyboard moves about in: where one can be focused it says what it is."""
+SILENT = PLAIN | TRANSPARENT | GROUPS
 # Shown for the text in them, which becomes their name; a lone control inside stands for them.
 CELLS = frozenset({"listitem", "cell", "gridcell", "columnheader", "rowheader"})
 # These carry their own text in `value`; what Chromium shows below them repeats it.
@@ -40,68 +45,12 @@ CONTROLS = FIELDS | {
 }  # fmt: skip
 FLAGS = ("disabled", "required", "readonly", "multiselectable", "multiline")
 STATES = ("checked", "pressed")  # true, false or mixed
+TOGGLES = frozenset({"checkbox", "radio", "switch"})
+"""Often made invisible under a picture of their own, and clicked through their label."""
+SEPARATE = frozenset({"dialog", "alertdialog", "tabpanel", "Iframe"})
+"""Their text is theirs although their name says the same."""
 MAX_NAME_FROM_TEXT = 100
 """Longest text, in characters, that becomes the name of the element around it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AxNode:
-    """One node of Chromium's accessibility tree, the parts that are used."""
-
-    node_id: str
-    role: str
-    name: str
-    value: str
-    ignored: bool
-    backend: int | None
-    """Backend DOM node id: names the DOM node for its life, outside the page."""
-    properties: Mapping[str, str | bool | float]
-    children: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drawn:
-    """How a DOM node is drawn and what listens on it."""
-
-    tag: str
-    hint: str = ""
-    """What the page's author called it: title, file, class or id; empty when nothing says."""
-    reacts: bool = False
-    """A mouse listener sits on it, or the cursor becomes a hand here and not around it."""
-    tabbable: bool = False
-    """The author gave it a place in the tab order."""
-    value: str | None = None
-    """What a field holds now; None when it is no field, or holds a secret."""
-    hidden: bool = False
-    """Takes no visible space: at most one pixel, clipped."""
-
-
-NOT_DRAWN = Drawn(tag="")
-
-
-@dataclass(slots=True)
-class BidMap:
-    """Numbers for DOM nodes: in document order at first sight, kept for the node's life."""
-
-    _bid_of: dict[int, str] = field(default_factory=dict)
-    _backend_of: dict[str, int] = field(default_factory=dict)
-
-    def bid(self, backend: int) -> str:
-        """The node's number, a new one at first sight."""
-        known = self._bid_of.get(backend)
-        if known is None:
-            known = str(len(self._bid_of) + 1)
-            self._bid_of[backend] = known
-            self._backend_of[known] = backend
-        return known
-
-    def known(self, backend: int) -> str | None:
-        """The node's number if it has one."""
-        return self._bid_of.get(backend)
-
-    def backend(self, bid: str) -> int | None:
-        """The DOM node with this number."""
-        return self._backend_of.get(bid)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,38 +112,50 @@ def _show(
     node: AxNode, here: Drawn, inner: tuple[_Item, ...], labels: set[str]
 ) -> tuple[_Item, ...]:
     """What stands for this node: nothing, its content, or one item."""
-    if node.role in NOISE or here.hidden:
+    if node.role in NOISE or (here.hidden and node.role not in TOGGLES):
         return ()
+    if node.role == ROOT or here.off:
+        return inner  # a frame's document, or what no scrolling leads to: what is in it may be seen
     if node.role == TEXT:
         text = _squash(node.name)
         return (_Item(role=TEXT, name=text),) if text and not node.ignored else ()
     if here.tag == "LABEL":
-        return tuple(i for i in inner if i.role != TEXT or i.name not in labels)
-    if node.role in TRANSPARENT or (node.ignored and node.role not in PLAIN):
+        inner = tuple(i for i in inner if i.role != TEXT or i.name not in labels)
+        alone = here.reacts and inner and not any(i.control for i in inner)
+        return _plain(node, here, inner) if alone else inner
+    if node.role in SILENT and _is_typed_in(node):
+        return (_rich(node, here, inner),)
+    if node.ignored and node.role not in PLAIN:
         return inner
-    if node.role in PLAIN:
-        return _plain(node, here, inner)
+    named_group = node.role in GROUPS and node.name.strip() != ""
+    return _plain(node, here, inner) if node.role in SILENT and not named_group else _told(node, here, inner)  # fmt: skip
+
+
+def _told(node: AxNode, here: Drawn, inner: tuple[_Item, ...]) -> tuple[_Item, ...]:
+    """A node that has something to say of itself."""
     if node.role in PICTURES:
         return _picture(node, here, inner)
-    if node.role in GROUPS and not node.name.strip():
-        return inner
-    if node.role == "row" and inner and all(i.control for i in inner):
+    if node.role == "row" and inner and all(i.control for i in inner) and not here.reacts:
         return inner
     if node.role in CELLS:
         return _cell(node, here, inner)
-    return (
-        _item(node, here, node.role, _squash(node.name) or _icon_name(node, here, inner), inner),
-    )
+    name = _squash(node.name) or _icon_name(node, here, inner)
+    return (_item(node, here, node.role, name, inner),)
+
+
+def _is_typed_in(node: AxNode) -> bool:
+    """Whether an element of no such role is a field: `contenteditable`."""
+    return bool(node.properties.get("editable")) and node.properties.get("focusable") is True
+
+
+def _rich(node: AxNode, here: Drawn, inner: tuple[_Item, ...]) -> _Item:
+    typed = " ".join(i.name for i in inner if i.role == TEXT)
+    filled = replace(node, value=node.value or typed)
+    return _item(filled, here, "textbox", _squash(node.name), ())
 
 
 def _plain(node: AxNode, here: Drawn, inner: tuple[_Item, ...]) -> tuple[_Item, ...]:
-    if node.properties.get("editable") == "richtext" and node.properties.get("focusable") is True:
-        typed = " ".join(i.name for i in inner if i.role == TEXT)
-        return (
-            _item(
-                replace(node, value=node.value or typed), here, "textbox", _squash(node.name), ()
-            ),
-        )
+    """Its content alone, or a wrapper where a click on it does something."""
     if here.tag in {"BODY", "HTML"} or not (here.reacts or here.tabbable):
         return inner
     text = _text_of(inner)
@@ -207,7 +168,8 @@ def _plain(node: AxNode, here: Drawn, inner: tuple[_Item, ...]) -> tuple[_Item, 
         )
     if _stands_for(inner) and not here.tabbable:
         return inner
-    return (_item(node, here, "generic", "", inner),)
+    role = node.role if node.role in WIDGETS else "generic"
+    return (_item(node, here, role, "", inner),)
 
 
 def _picture(node: AxNode, here: Drawn, inner: tuple[_Item, ...]) -> tuple[_Item, ...]:
@@ -251,8 +213,8 @@ def _icon_name(node: AxNode, here: Drawn, inner: tuple[_Item, ...]) -> str:
 
 def _item(node: AxNode, here: Drawn, role: str, name: str, inner: tuple[_Item, ...]) -> _Item:
     acts = role in CONTROLS
-    clickable = not acts and (here.reacts or here.tabbable) and role in PLAIN | PICTURES | CELLS
-    # Text that the name says already; a link that is all there is of a tab.
+    clickable = not acts and (here.reacts or here.tabbable)
+    # Text that the name says already.
     kept = () if role in FIELDS else tuple(i for i in inner if not _repeats(i, role, name))
     attrs = _attributes(node, here, role)
     if clickable:
@@ -264,9 +226,7 @@ def _item(node: AxNode, here: Drawn, role: str, name: str, inner: tuple[_Item, .
 
 
 def _repeats(item: _Item, role: str, name: str) -> bool:
-    if item.role == TEXT:
-        return item.name in name and role not in {"dialog", "alertdialog", "tabpanel"}
-    return role == "tab" and item.role == "link" and item.name == name
+    return item.role == TEXT and item.name in name and role not in SEPARATE
 
 
 def _attributes(node: AxNode, here: Drawn, role: str) -> list[tuple[str, AttrValue]]:

@@ -6,6 +6,7 @@ BrowserGym's (`raw reward > 0`), with the raw number kept, but tasks that pay fo
 need all of it: `find-greatest` gives 0.1 to any card (BrowserGym issue 392).
 """
 
+import asyncio
 import json
 from difflib import get_close_matches
 from functools import cache
@@ -124,7 +125,8 @@ class MiniwobSite:
         if not 0 <= seed < MAX_SEED:
             raise UserError(f"seed {seed!r} is out of range: use 0 to {MAX_SEED - 1}")
         await live.goto(self._url(name), must_exist=True)
-        await live.evaluate(START % seed)
+        # a tab may have served another episode: there is nothing to go back to
+        await asyncio.gather(live.send("Page.resetNavigationHistory"), live.evaluate(START % seed))
 
     async def goal(self, live: LivePage, task: str) -> str:
         """The task's utterance, spaces normalised."""
@@ -133,7 +135,7 @@ class MiniwobSite:
             raise BrowserError(f"task {task!r} gave no goal, but {json.dumps(goal)[:80]}")
         return " ".join(goal.split())
 
-    async def standing(self, live: LivePage, task: str) -> Standing | None:
+    async def standing(self, live: LivePage, task: str, *, ends: bool) -> Standing | None:
         """The page's own reward; None when the address is another (a fragment does not count)."""
         name = check_task(task)
         if live.page.url.partition("#")[0] != self._url(name):

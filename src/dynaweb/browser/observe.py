@@ -9,21 +9,40 @@ import asyncio
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import cast
+from typing import TypeAlias, cast
 
 from dynaweb.axtree.tree import render_tree
-from dynaweb.browser.flatten import AxNode, BidMap, Drawn, flatten
-from dynaweb.browser.page import Json, JsonObject, LivePage
+from dynaweb.browser.flatten import flatten
+from dynaweb.browser.frames import ax_node, framed, put_inside
+from dynaweb.browser.nodes import AxNode, BidMap, Drawn, Json, JsonObject, in_frame
+from dynaweb.browser.page import LivePage
+from dynaweb.browser.realm import Gone, Realm
 from dynaweb.errors import BrowserError
 
-STYLES = ("cursor", "overflow-x", "clip", "content")
+STYLES = ("cursor", "overflow-x", "clip", "content", "direction")
 STYLING = ("ui-corner", "ui-state", "ui-widget", "ui-helper")
 SHAPES = frozenset({"circle", "rect", "polygon", "line", "path", "ellipse", "polyline"})
 FILE = re.compile(r"([\w-]+)\.(?:png|svg|gif|jpe?g|webp)\b")
 MAX_HINT = 40
-STATE = (
-    "({url: location.href, title: document.title, x: Math.round(scrollX), y: Math.round(scrollY)})"
-)
+MAX_NODES = 50_000
+"""Elements and texts of a page; more would take longer to read than a step may, and block the other episodes."""
+MAX_TEXT = 5_000_000
+"""Characters of a page's texts, those of scripts and styles too."""
+# Counting ends at the first node too many.
+STATE = """(() => {
+  let nodes = 0, text = 0;
+  const count = (root) => {
+    const walk = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
+    for (let n = walk.nextNode(); n && nodes <= MAX_NODES; n = walk.nextNode()) {
+      nodes++;
+      if (n.nodeType === 3) text += n.length;
+      if (n.shadowRoot) count(n.shadowRoot);
+      if (n.contentDocument) count(n.contentDocument);
+    }
+  };
+  count(document);
+  return {url: location.href, title: document.title, x: Math.round(scrollX), y: Math.round(scrollY), nodes, text};
+})()""".replace("MAX_NODES", str(MAX_NODES))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,22 +60,27 @@ async def observe(live: LivePage, bids: BidMap) -> View:
     """Read the page; new elements get their numbers.
 
     Raises:
-        BrowserError: the page is gone, or shows the browser's own error page.
+        BrowserError: the page is gone, too large, or the browser's own error page.
     """
-    ax, snapshot, state = await asyncio.gather(
-        live.send("Accessibility.getFullAXTree"),
-        live.send("DOMSnapshot.captureSnapshot", {"computedStyles": list(STYLES)}),
-        live.evaluate(STATE),
-    )
-    if not isinstance(state, dict) or str(state["url"]).startswith("chrome-error:"):
-        raise BrowserError(f"the browser shows an error page instead of {live.page.url!r}")
-    nodes = {n.node_id: n for n in map(_ax_node, _objects(ax["nodes"]))}
+    state = await live.look(STATE)
+    assert isinstance(state, dict)
+    if str(state["url"]).startswith("chrome-error:"):
+        raise BrowserError(f"the browser shows an error page instead of {live.page.url[:200]!r}")
+    frames, sizes = await _foreign(live)
+    _check_size(*map(sum, zip(_size(state), *sizes, strict=True)))
+    seen, *inner = await asyncio.gather(_seen(live.main), *[_tried(r) for _, r, _ in frames])
+    assert seen is not None
+    nodes, drawn = seen
     root = next(iter(nodes))
-    lines = flatten(nodes, root, _drawn(snapshot), bids)
+    for (number, _, owner), found in zip(frames, inner, strict=True):
+        if found is not None:
+            nodes = put_inside(nodes, owner, number, found[0])
+            drawn |= {in_frame(number, backend): here for backend, here in found[1].items()}
+    lines = flatten(nodes, root, drawn, bids)
     focus = [
         n.backend
         for n in nodes.values()
-        if n.properties.get("focused") is True and n.node_id != root
+        if n.properties.get("focused") is True and n.role != nodes[root].role
     ]
     focused = bids.known(focus[-1]) if focus and focus[-1] is not None else None
     return View(
@@ -68,36 +92,58 @@ async def observe(live: LivePage, bids: BidMap) -> View:
     )
 
 
+async def _foreign(
+    live: LivePage,
+) -> tuple[list[tuple[int, Realm, int]], list[tuple[int, int]]]:
+    """Frames of other sites with something to read: number, who speaks for it, the element that holds it; and their sizes."""
+    frames: list[tuple[int, Realm, int]] = []
+    sizes: list[tuple[int, int]] = []
+    for number, realm in await live.foreign.present():
+        try:
+            state, owner = await asyncio.gather(realm.look(STATE), live.foreign.owner(number))
+        except (BrowserError, Gone):
+            continue  # it has just gone, or hangs
+        assert isinstance(state, dict)
+        if not str(state["url"]).startswith("chrome-error:"):  # what it wanted was not let in
+            frames.append((number, realm, owner))
+            sizes.append(_size(state))
+    return frames, sizes
+
+
+def _size(state: JsonObject) -> tuple[int, int]:
+    return cast("int", state["nodes"]), cast("int", state["text"])
+
+
+Seen: TypeAlias = tuple[dict[str, AxNode], dict[int, Drawn]]
+"""Accessibility nodes by id, the document's first; how DOM nodes are drawn, by backend id."""
+
+
+async def _tried(realm: Realm) -> Seen | None:
+    """None where a frame has gone meanwhile, or hangs."""
+    try:
+        return await _seen(realm)
+    except BrowserError:
+        return None
+
+
+async def _seen(realm: Realm) -> Seen:
+    ax, snapshot = await asyncio.gather(
+        realm.send("Accessibility.getFullAXTree"),
+        realm.send("DOMSnapshot.captureSnapshot", {"computedStyles": list(STYLES)}),
+    )
+    nodes = {n.node_id: n for n in map(ax_node, _objects(ax["nodes"]))}
+    return await framed(realm.send, nodes, snapshot), _drawn(snapshot)
+
+
+def _check_size(nodes: int, text: int) -> None:
+    if nodes > MAX_NODES:
+        raise BrowserError(f"the page is too large: more than {MAX_NODES} elements and texts")
+    if text > MAX_TEXT:
+        raise BrowserError(f"the page is too large: {text} characters, more than {MAX_TEXT}")
+
+
 def _objects(value: Json) -> list[JsonObject]:
     return cast("list[JsonObject]", value)
-
-
-def _ax_node(raw: JsonObject) -> AxNode:
-    properties: dict[str, str | bool | float] = {}
-    for p in _objects(raw.get("properties") or []):
-        value = cast("JsonObject", p["value"]).get("value")
-        if isinstance(value, str | bool):
-            properties[str(p["name"])] = value
-        elif isinstance(value, int | float):
-            properties[str(p["name"])] = float(value)
-    backend = raw.get("backendDOMNodeId")
-    return AxNode(
-        node_id=str(raw["nodeId"]),
-        role=_text(raw.get("role")),
-        name=_text(raw.get("name")),
-        value=_text(raw.get("value")),
-        ignored=bool(raw["ignored"]),
-        backend=backend if isinstance(backend, int) else None,
-        properties=properties,
-        children=tuple(map(str, cast("list[Json]", raw.get("childIds") or []))),
-    )
-
-
-def _text(value: Json) -> str:
-    inner = value.get("value") if isinstance(value, dict) else None
-    if isinstance(inner, float) and inner.is_integer():
-        return str(int(inner))
-    return "" if inner is None else str(inner)
 
 
 def _drawn(snapshot: JsonObject) -> dict[int, Drawn]:
@@ -141,9 +187,17 @@ def _drawn_in(document: JsonObject, strings: list[str]) -> dict[int, Drawn]:
             reacts=index in listening or (index in hands and parents[index] not in hands),
             tabbable=given.get("tabindex", "-").isdigit(),
             value=values.get(index) if given.get("type") != "password" else None,
+            off=_is_off(box, style[4]),
             hidden=box[2] <= 1 and box[3] <= 1 and (style[1] == "hidden" or style[2] != "auto"),
         )
     return found
+
+
+def _is_off(box: list[float], direction: str) -> bool:
+    """Whether a box lies where no scrolling leads; pages that are written from right to left scroll to the left."""
+    x, y, width, height = box
+    drawn = width > 0 and height > 0
+    return drawn and (y + height <= 0 or (direction == "ltr" and x + width <= 0))
 
 
 def _hint(tag: str, attributes: Mapping[str, str], content: str) -> str:

@@ -1,24 +1,24 @@
-"""One tab: a Playwright page with a DevTools session of its own, and calls into it that cannot be fooled.
-
-Element calls run in an isolated JavaScript world: the page cannot replace what they use.
-"""
+"""One tab: a Playwright page with a DevTools session of its own, and calls into it that cannot be fooled."""
 
 import asyncio
 import importlib.resources
 from collections.abc import Mapping
-from typing import TypeAlias
 
 from playwright.async_api import BrowserContext, CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
+from dynaweb.browser.foreign import ForeignFrames
+from dynaweb.browser.nodes import Json as Json
+from dynaweb.browser.nodes import JsonObject as JsonObject
+from dynaweb.browser.nodes import in_frame, split_frame
+from dynaweb.browser.realm import Gone as Gone
+from dynaweb.browser.realm import Realm, value_of
+from dynaweb.browser.realm import first_line as first_line
 from dynaweb.errors import BrowserError
-
-Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
-JsonObject: TypeAlias = dict[str, Json]
 
 EPOCH_MS = 1_750_064_400_000
 """Page time at load: 2025-06-16 09:00 UTC, a Monday; every episode begins then."""
-WORLD = "dynaweb"
+CRASHED, CLOSED = "the page crashed", "the page closed its tab"
 
 
 def clock_script() -> str:
@@ -31,15 +31,6 @@ def clock_script() -> str:
     return text.replace("__EPOCH_MS__", str(EPOCH_MS))
 
 
-def first_line(error: BaseException) -> str:
-    """What an error says, without its call log."""
-    return (str(error).splitlines() or [type(error).__name__])[0]
-
-
-class Gone(Exception):  # noqa: N818  # not an error of ours: the element left the page
-    """The element is no longer part of the page."""
-
-
 class LivePage:
     """A tab and the DevTools session that drives it."""
 
@@ -47,53 +38,73 @@ class LivePage:
         """Use `open_page` instead."""
         self.page = page
         self.cdp = cdp
-        self._crash: asyncio.Future[JsonObject] = asyncio.get_running_loop().create_future()
+        self._ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self.main = Realm(cdp, self._ended)
+        """The page itself and the frames that run in its process."""
+        self.foreign = ForeignFrames(page, self.main, self._ended)
         self.mouse: tuple[float, float] | None = None
         self.windows_opened = 0
         """Windows that this page has asked for."""
+        self.episodes = 0
+        """Episodes that it has served."""
+        self.moves = 0
+        """Navigations of the main frame to another document that have begun or arrived."""
         self._idle = asyncio.Event()
         self._idle.set()
-        self._frame = ""
-        self._world: int | None = None
 
     async def begin(self) -> None:
         """Listen for navigation."""
         self.page.on("crash", self._crashes)
+        self.page.on("close", self._closes)
         self.cdp.on("Page.frameRequestedNavigation", self._starts)
         self.cdp.on("Page.frameStartedNavigating", self._starts)
         self.cdp.on("Page.frameStoppedLoading", self._stops)
         self.cdp.on("Page.frameNavigated", self._navigated)
         self.cdp.on("Page.windowOpen", self._opens)
-        frames, _ = await asyncio.gather(
-            self.send("Page.getFrameTree"),
-            self.send("Page.enable"),
-        )
-        tree = frames["frameTree"]
-        assert isinstance(tree, dict) and isinstance(tree["frame"], dict)
-        self._frame = str(tree["frame"]["id"])
+        await asyncio.gather(self.main.begin(), self.send("Page.enable"))
 
     @property
     def crashed(self) -> bool:
         """The page's process is gone."""
-        return self._crash.done()
+        return self._ended.done() and self._ended.result() == CRASHED
+
+    @property
+    def closed(self) -> bool:
+        """The tab is closed, by the page itself or with its browser."""
+        return self._ended.done() and self._ended.result() == CLOSED
+
+    async def ended(self) -> None:
+        """Wait until the page has crashed or its tab is closed."""
+        await asyncio.shield(self._ended)
 
     def _crashes(self, _: Page) -> None:
-        if not self._crash.done():
-            self._crash.set_result({})
+        self._ends(CRASHED)
+
+    def _closes(self, _: Page) -> None:
+        self._ends(CLOSED)
+
+    def _ends(self, how: str) -> None:
+        if not self._ended.done():
+            self._ended.set_result(how)
         self._idle.set()
 
     def _starts(self, event: Mapping[str, Json]) -> None:
-        if event.get("frameId") == self._frame and event.get("navigationType") != "sameDocument":
+        if (
+            event.get("frameId") == self.main.frame
+            and event.get("navigationType") != "sameDocument"
+        ):
+            self.moves += 1
             self._idle.clear()
 
     def _stops(self, event: Mapping[str, Json]) -> None:
-        if event.get("frameId") == self._frame:
+        if event.get("frameId") == self.main.frame:
             self._idle.set()
 
     def _navigated(self, event: Mapping[str, Json]) -> None:
         frame = event.get("frame")
-        if isinstance(frame, dict) and frame.get("id") == self._frame:
-            self._world = None
+        if isinstance(frame, dict) and frame.get("id") == self.main.frame:
+            self.moves += 1
+            self.main.moved()
 
     def _opens(self, _: Mapping[str, Json]) -> None:
         self.windows_opened += 1
@@ -108,25 +119,12 @@ class LivePage:
         await self._idle.wait()
 
     async def send(self, method: str, params: Mapping[str, Json] | None = None) -> JsonObject:
-        """One DevTools command.
+        """One DevTools command to the page's own process.
 
         Raises:
             BrowserError: the page or the browser is gone, or refuses.
         """
-        call: asyncio.Future[JsonObject] = asyncio.ensure_future(
-            self.cdp.send(method, dict(params or {}))
-        )
-        try:
-            # A crashed page never answers.
-            await asyncio.wait({call, self._crash}, return_when=asyncio.FIRST_COMPLETED)
-            if not call.done():
-                raise BrowserError("the page crashed")
-            answer: JsonObject = call.result()
-        except PlaywrightError as error:
-            raise BrowserError(f"{method}: {first_line(error)}") from error
-        finally:
-            call.cancel()
-        return answer
+        return await self.main.send(method, params)
 
     async def goto(self, url: str, *, must_exist: bool = False) -> None:
         """Open an address and wait for its load event.
@@ -151,7 +149,7 @@ class LivePage:
         Raises:
             BrowserError: it threw, or the page is gone.
         """
-        return _value(
+        return value_of(
             await self.send(
                 "Runtime.evaluate",
                 {
@@ -163,6 +161,14 @@ class LivePage:
             )
         )
 
+    async def look(self, expression: str) -> Json:
+        """A JavaScript expression that reads the page, out of its reach.
+
+        Raises:
+            BrowserError: it threw, or the page is gone.
+        """
+        return await self.main.look(expression)
+
     async def call(self, function: str, backend: int, *arguments: Json) -> Json:
         """Call a JavaScript function with an element as `this`, out of the page's reach.
 
@@ -170,49 +176,24 @@ class LivePage:
             Gone: the element left the page.
             BrowserError: it threw, or the page is gone.
         """
-        world = await self._isolated()
-        try:
-            found = await self.send(
-                "DOM.resolveNode", {"backendNodeId": backend, "executionContextId": world}
-            )
-        except BrowserError as error:
-            if "No node" in str(error) or "does not belong" in str(error):
-                raise Gone from error
-            raise
-        handle = found["object"]
-        assert isinstance(handle, dict)
-        answer = await self.send(
-            "Runtime.callFunctionOn",
-            {
-                "functionDeclaration": function,
-                "objectId": handle["objectId"],
-                "arguments": [{"value": a} for a in arguments],
-                "awaitPromise": True,
-                "returnByValue": True,
-                "userGesture": True,
-            },
-        )
-        return _value(answer)
+        realm, own = self.realm_of(backend)
+        return await realm.call(function, own, *arguments)
 
-    async def _isolated(self) -> int:
-        if self._world is None:
-            made = await self.send(
-                "Page.createIsolatedWorld", {"frameId": self._frame, "worldName": WORLD}
-            )
-            number = made["executionContextId"]
-            assert isinstance(number, int)
-            self._world = number
-        return self._world
+    def realm_of(self, backend: int) -> tuple[Realm, int]:
+        """Who speaks for a node, and the node's id there; raises Gone."""
+        frame, own = split_frame(backend)
+        return (self.foreign.realm(frame) if frame else self.main), own
 
+    async def holder(self, backend: int, outward: int) -> int:
+        """The element that holds the frame a node is in, or one so many frames around that.
 
-def _value(answer: JsonObject) -> Json:
-    problem = answer.get("exceptionDetails")
-    if isinstance(problem, dict):
-        thrown = problem.get("exception")
-        text = thrown.get("description") if isinstance(thrown, dict) else problem.get("text")
-        raise BrowserError(f"the page's script failed: {str(text).splitlines()[0]}")
-    result = answer.get("result")
-    return result.get("value") if isinstance(result, dict) else None
+        Raises:
+            Gone: the node left the page. BrowserError: the page is gone.
+        """
+        frame, own = split_frame(backend)
+        realm, _ = self.realm_of(backend)
+        held = await realm.holder(own, outward)
+        return await self.foreign.owner(frame) if held is None else in_frame(frame, held)
 
 
 async def open_page(context: BrowserContext) -> LivePage:
@@ -239,4 +220,8 @@ async def adopt_page(page: Page) -> LivePage:
     except PlaywrightError as error:
         raise BrowserError(f"no session with the tab: {first_line(error)}") from error
     await live.begin()
+    try:
+        await page.wait_for_load_state("load", timeout=0)  # it may have begun before we listened
+    except PlaywrightError as error:
+        raise BrowserError(f"the tab did not load: {first_line(error)}") from error
     return live

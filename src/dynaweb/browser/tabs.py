@@ -1,14 +1,16 @@
 """The open tabs of one episode: which is active, where each has been, and the numbers of their elements."""
 
 import asyncio
+from contextlib import suppress
 from typing import cast
 
 from playwright.async_api import Page
 
 from dynaweb.browser.act import Refusal
-from dynaweb.browser.flatten import BidMap
+from dynaweb.browser.nodes import BidMap
 from dynaweb.browser.observe import View, observe
 from dynaweb.browser.page import JsonObject, LivePage, adopt_page, open_page
+from dynaweb.browser.safety import prepare
 from dynaweb.errors import BrowserError
 from dynaweb.records.action import Action, GoBack, GoForward, Goto, NewTab, TabClose, TabFocus
 from dynaweb.records.observation import Observation, Tab
@@ -17,6 +19,7 @@ from dynaweb.records.trajectory import Fault
 MAX_TABS = 8
 BLANK = "about:blank"
 WINDOW_SEC = 3.0
+CLOSE_NOTICE_SEC = 0.3
 
 
 class Tabs:
@@ -37,6 +40,10 @@ class Tabs:
     def _arrives(self, page: Page) -> None:
         self._new.append(page)
         self._arrived.set()
+
+    def release(self) -> None:
+        """Listen no more: the context outlives this episode."""
+        self.context.remove_listener("page", self._arrives)
 
     @property
     def active(self) -> LivePage:
@@ -103,6 +110,26 @@ class Tabs:
         self._bids.append(BidMap())
         self._at = len(self._tabs) - 1
 
+    async def drop_closed(self) -> bool:
+        """Forget tabs that the page closed, as a window does that says Close; whether there were any.
+
+        Raises:
+            BrowserError: no tab is left.
+        """
+        if not self.active.closed:
+            # the call that a closing tab broke fails a moment before the tab is said to be closed
+            with suppress(TimeoutError):
+                async with asyncio.timeout(CLOSE_NOTICE_SEC):
+                    await self.active.ended()
+        gone = [i for i, t in enumerate(self._tabs) if t.closed]
+        if len(gone) == len(self._tabs):
+            raise BrowserError("the page closed its last tab")
+        for i in reversed(gone):
+            del self._tabs[i], self._shown[i], self._bids[i]
+            self._at -= i <= self._at
+        self._at = max(0, self._at)
+        return bool(gone)
+
     async def navigate(self, action: Action, origins: tuple[str, ...]) -> Refusal | None:
         """History and tabs; the gate has passed.
 
@@ -118,12 +145,7 @@ class Tabs:
             case GoForward():
                 return await self._move(1)
             case Goto(url):
-                if url != BLANK and not any(url == o or url.startswith(o + "/") for o in origins):
-                    return (
-                        Fault.IMPOSSIBLE,
-                        f"{url[:80]!r} is outside this site; use {' or '.join(origins)}",
-                    )
-                await self.active.goto(url)
+                return await self._goto(action, url, origins)
             case NewTab():
                 if len(self._tabs) >= MAX_TABS:
                     return Fault.IMPOSSIBLE, f"{MAX_TABS} tabs are open already; close one first"
@@ -137,6 +159,18 @@ class Tabs:
                 await self._close()
             case _:
                 raise AssertionError(f"not a page-level action: {action!r}")
+        return None
+
+    async def _goto(self, action: Action, url: str, origins: tuple[str, ...]) -> Refusal | None:
+        if url != BLANK and not any(url == o or url.startswith(o + "/") for o in origins):
+            return (
+                Fault.IMPOSSIBLE,
+                f"{url[:80]!r} is outside this site; use {' or '.join(origins)}",
+            )
+        prepared = await prepare(self.active, action, self.bids)
+        if isinstance(prepared, tuple):
+            return prepared
+        await self.active.goto(url)
         return None
 
     async def _move(self, by: int) -> Refusal | None:

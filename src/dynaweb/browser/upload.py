@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import cast
 
 from dynaweb.browser.devices import Refusal, move_mouse
-from dynaweb.browser.flatten import BidMap
+from dynaweb.browser.nodes import BidMap
 from dynaweb.browser.page import JsonObject, LivePage
+from dynaweb.browser.safety import prepare
 from dynaweb.errors import BrowserError
 from dynaweb.records.action import MouseUploadFile, UploadFile
 from dynaweb.records.trajectory import Fault
@@ -32,6 +33,9 @@ async def upload(
     Raises:
         BrowserError: the page or the browser is gone.
     """
+    prepared = await prepare(live, action, bids)
+    if isinstance(prepared, tuple):
+        return prepared
     paths = [folder.resolve() / name for name in action.file]
     for name, path in zip(action.file, paths, strict=True):
         if not path.resolve().is_relative_to(folder.resolve()) or not path.is_file():
@@ -42,8 +46,10 @@ async def upload(
         return Fault.IMPOSSIBLE, f"{what} takes no files"
     if takes == "one" and len(paths) > 1:
         return Fault.IMPOSSIBLE, f"{what} takes one file, not {len(paths)}"
-    await live.send(
-        "DOM.setFileInputFiles", {"files": [str(p) for p in paths], "backendNodeId": backend}
+    assert backend is not None
+    realm, own = live.realm_of(backend)
+    await realm.send(
+        "DOM.setFileInputFiles", {"files": [str(p) for p in paths], "backendNodeId": own}
     )
     return None
 

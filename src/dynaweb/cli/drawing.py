@@ -38,7 +38,18 @@ def drawing(*, quiet: bool) -> Iterator[Progress]:
         yield _Lines()
 
 
-def _bars(console: Console) -> Bars:
+@contextmanager
+def drawing_on_terminal() -> Iterator[Progress]:
+    """A bar that goes when its work is done, on a terminal alone: for commands that most often take no time."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield silent
+        return
+    with _bars(console, transient=True) as bars:
+        yield _Bars(bars)
+
+
+def _bars(console: Console, *, transient: bool = False) -> Bars:
     return Bars(
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
@@ -48,6 +59,7 @@ def _bars(console: Console) -> Bars:
         TimeRemainingColumn(),
         TextColumn("{task.fields[note]}", markup=False),
         console=console,
+        transient=transient,
     )
 
 

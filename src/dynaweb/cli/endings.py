@@ -5,6 +5,7 @@
 """
 
 import difflib
+import errno
 import os
 import signal
 import sys
@@ -29,15 +30,27 @@ EXTRAS = {
     "safetensors": "train",
     "jaxtyping": "train",
     "playwright": "browser",
+    "protego": "browser",
     "miniwob": "browser",
+    "psutil": "browser",
     "numpy": "study",
     "scipy": "study",
     "pyarrow": "data",
+    "rensa": "data",
     "selectolax": "data",
     "apted": "bench",
     "zss": "bench",
+    "httpx2": "chat",
+    "starlette": "serve",
+    "uvicorn": "serve",
+    "peft": "lora",
+    "ray": "ray",
 }
 """Package -> the extra of dynaweb that brings it."""
+
+
+DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+"""No path is wrong then: the machine lacks room."""
 
 
 class TooManyFailuresError(DynawebError):
@@ -69,7 +82,7 @@ def run(command: Callable[[], object], *, debug: bool) -> int:
         return code
     # typer turns the keyboard's interrupt into this code by itself
     return complain(
-        "interrupted; the same command goes on from here", TERMINATED if ended else code
+        "interrupted; run the same command again to go on", TERMINATED if ended else code
     )
 
 
@@ -95,6 +108,11 @@ def _ending(command: Callable[[], object], *, debug: bool) -> int:
         return complain(_usage_line(error), USAGE)
     except OSError as error:
         return _refused(error, debug=debug)
+    except SystemExit as ending:
+        # the command line's library turns a broken pipe inside a command into exit code 1
+        if isinstance(ending.__context__, BrokenPipeError):
+            return _refused(ending.__context__, debug=debug)
+        raise
 
 
 def _discard_output() -> None:
@@ -109,7 +127,8 @@ def _refused(error: OSError, *, debug: bool) -> int:
     if debug:
         traceback.print_exc()
     if error.filename is not None:
-        return complain(f"{str(error.filename)[:200]!r}: {error.strerror}", USAGE)
+        code = MISSING if error.errno in DISK_FULL else USAGE
+        return complain(f"{str(error.filename)[:200]!r}: {error.strerror}", code)
     _discard_output()
     if isinstance(error, BrokenPipeError):
         # the reader of our output has gone (`| head`); nothing is left to say to it
@@ -130,6 +149,9 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def _code(error: DynawebError) -> int:
+    cause = error.__cause__
+    if isinstance(cause, OSError) and cause.errno in DISK_FULL:
+        return MISSING
     if isinstance(error, UserError | StorageError):
         return USAGE
     if isinstance(error, MissingDependencyError):

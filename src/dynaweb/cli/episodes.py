@@ -3,6 +3,7 @@
 import asyncio
 import json
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,9 +15,10 @@ from dynaweb.browser.pages import PageServer, miniwob_root
 from dynaweb.cli.drawing import drawing
 from dynaweb.cli.endings import TooManyFailuresError
 from dynaweb.cli.names import known_task, require_expert
+from dynaweb.cli.site_episodes import Places, belongs_here, collect_on_sites
 from dynaweb.collect.experts import EXPERTS
 from dynaweb.collect.explore import NoiseConfig, NoisyExpert, RandomAgent
-from dynaweb.collect.run import CollectConfig, Job, collect_episodes
+from dynaweb.collect.run import FAULTS, CollectConfig, CollectResult, Job, collect_episodes
 from dynaweb.contracts import Agent
 from dynaweb.errors import UserError
 from dynaweb.records.seeds import derive_seed
@@ -40,6 +42,8 @@ class Wish:
     workers: int
     max_failures: int
     browser: str
+    places: Places
+    """Of tasks on sites."""
 
 
 def list_tasks(*, experts: bool, as_json: bool) -> None:
@@ -64,34 +68,57 @@ def collect_tasks(wish: Wish, *, quiet: bool) -> None:
     """
     if wish.policy not in POLICIES:
         raise UserError(f"no policy {wish.policy!r}: use one of {', '.join(POLICIES)}")
-    check = known_task if wish.policy == "random" else require_expert
-    names = list(dict.fromkeys(check(name) for name in wish.tasks))
     if not wish.out.parent.is_dir():
         raise UserError(f"no folder {str(wish.out.parent)!r} for --out: make it first")
-    asyncio.run(_collect(wish, names, quiet=quiet))
+    if belongs_here(wish.tasks):
+        jobs = _jobs(wish, list(dict.fromkeys(wish.tasks)))
+        config = CollectConfig(workers=wish.workers, seed=wish.seed)
+        _tell(
+            wish,
+            collect_on_sites(jobs, wish.out, config, wish.browser, wish.places, quiet=quiet),
+        )
+        return
+    check = known_task if wish.policy == "random" else require_expert
+    names = list(dict.fromkeys(check(name) for name in wish.tasks))
+    _tell(wish, [asyncio.run(_collect(wish, names, quiet=quiet))])
 
 
-async def _collect(wish: Wish, names: list[str], *, quiet: bool) -> None:
+def _jobs(wish: Wish, names: list[str]) -> list[Job]:
     behaviour = Behaviour.EXPERT if wish.policy == "expert" else Behaviour.RANDOM
-    jobs = [
+    return [
         Job(task=name, seed=seed, policy=wish.policy, behaviour=behaviour, max_steps=wish.max_steps)
         for name in names
         for seed in range(wish.first_seed, wish.first_seed + wish.episodes)
     ]
+
+
+async def _collect(wish: Wish, names: list[str], *, quiet: bool) -> CollectResult:
+    jobs = _jobs(wish, names)
     config = CollectConfig(workers=min(wish.workers, len(jobs)), seed=wish.seed)
     async with miniwob_world(BrowserConfig(executable=wish.browser)) as make_env:
         with drawing(quiet=quiet) as progress:
-            result = await collect_episodes(
+            return await collect_episodes(
                 jobs, make_env, partial(_agent, wish), wish.out, config, progress
             )
-    known = [t for t in result.trajectories if t.reward is not None]
-    won = sum(t.reward == 1.0 for t in known)
+
+
+def _tell(wish: Wish, results: Sequence[CollectResult]) -> None:
+    """Say what came of it.
+
+    Raises:
+        TooManyFailuresError: more episodes broke than the caller allows.
+    """
+    attempts = [t for result in results for t in result.trajectories if t.reason not in FAULTS]
+    won = sum(t.reward == 1.0 for t in attempts)
+    unjudged = sum(t.reward is None for t in attempts)
+    unknown = sum(result.unknown for result in results)
+    resumed = sum(result.resumed for result in results)
     print(
-        f"{wish.out}: {len(known)} episodes, {won} successes, {result.unknown} broken; {result.resumed} were there before"
+        f"{wish.out}: {len(attempts)} episodes, {won} successes, {f'{unjudged} without a verdict, ' if unjudged else ''}{unknown} broken; {resumed} were there before"
     )
-    if result.unknown > wish.max_failures:
+    if unknown > wish.max_failures:
         raise TooManyFailuresError(
-            f"{result.unknown} episodes broke, {wish.max_failures} allowed (--max-failures); the same command tries them again"
+            f"{unknown} episodes broke, {wish.max_failures} allowed (--max-failures); the same command tries them again"
         )
 
 

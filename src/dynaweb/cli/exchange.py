@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from dynaweb.cli.options import AsJson
 from dynaweb.cli.saying import say
 from dynaweb.dataset.exports.formats import ExportFormat
 from dynaweb.dataset.imports.formats import Format
@@ -19,7 +20,6 @@ License = Annotated[
         help="Licence of the pages (SPDX name), where the file does not say; export refuses pages without one."
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 
 
 def import_command(
@@ -102,6 +102,10 @@ def _tell(headline: str, tally: Tally, *, as_json: bool) -> None:
         print(json.dumps(asdict(tally), indent=1))
         return
     say(headline)
+    _tell_counts(tally)
+
+
+def _tell_counts(tally: Tally) -> None:
     for title, counts in (("kept, but odd:", tally.noted), ("left out:", tally.dropped)):
         if counts:
             say("\n".join((title, *told(counts, tally.first))))
@@ -114,18 +118,26 @@ def changes_command(
     as_json: AsJson = False,
 ) -> None:
     """Measure state changes on real transitions: exact or not, and their length by kind."""
+    from dynaweb.cli.drawing import drawing_on_terminal
+    from dynaweb.cli.reading import watched
     from dynaweb.dataset.changes import measure_changes
     from dynaweb.dataset.imports.detect import detect
     from dynaweb.dataset.imports.recorded import Provenance
     from dynaweb.dataset.imports.run import read_trajectories
     from dynaweb.errors import UserError
 
-    read = read_trajectories(source, detect(source), Provenance(), Tally())
-    report = measure_changes(read)
+    tally = Tally()
+    read = read_trajectories(source, detect(source), Provenance(), tally)
+    with drawing_on_terminal() as progress:
+        report = measure_changes(watched(read, source, tally, progress))
     if not report.transitions:
-        raise UserError(f"{str(source)!r} holds no transition: a page, an action and the next page")
+        why = "".join(f"; left out: {line.strip()}" for line in told(tally.dropped, tally.first))
+        raise UserError(
+            f"{str(source)!r} holds no transition: a page, an action and the next page{why}"
+        )
     if as_json:
-        print(json.dumps(asdict(report), indent=1))
+        left = {"odd": tally.noted, "left_out": tally.dropped, "first": tally.first}
+        print(json.dumps({**asdict(report), **left}, indent=1))
         return
     n = report.transitions
     print(f"{n} transitions; diff takes {report.diff_ms:.1f} ms at the median")
@@ -143,3 +155,4 @@ def changes_command(
         )
     for where in report.failed:
         say(f"not exact: {where}")
+    _tell_counts(tally)

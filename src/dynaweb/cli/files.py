@@ -16,7 +16,7 @@ def read_text(path: Path) -> str:
     Raises:
         UserError: no such file, not UTF-8, or longer than a page can be. StorageError: it cannot be read.
     """
-    from dynaweb.dataset.imports.rows import open_source
+    from dynaweb.dataset.imports.source import open_source
 
     try:
         with open_source(path) as file:

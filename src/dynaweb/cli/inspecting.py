@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from dynaweb.cli.options import AsJson
 from dynaweb.errors import UserError
 
 
@@ -47,7 +48,7 @@ def inspect_command(
             help="Print what step K changed, counted from 1 as they are printed; of trajectory 0 without --show.",
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Say what a file is and what is odd about it, and print it well.
 
@@ -55,13 +56,17 @@ def inspect_command(
     odd; one step by step with --show N. A transition (--show N --step K, or a file of one): the change as a coloured diff, as models write it
     and in plain English. Colour needs a terminal, and NO_COLOR turns it off.
     """
+    from dynaweb.cli.drawing import drawing_on_terminal
     from dynaweb.cli.inspected.file import Wish, inspect_file
     from dynaweb.cli.saying import say_styled
 
     if content in (Content.TREE, Content.REPLY, Content.ROWS) and (show, step) != (None, None):
         raise UserError(f"--show and --step are for trajectories, not for --as {content.value}")
-    told = inspect_file(Wish(file=file, content=content.value, show=show, step=step))
+    wish = Wish(file=file, content=content.value, show=show, step=step)
+    with drawing_on_terminal() as progress:
+        told = inspect_file(wish, progress)
+        facts, lines = (told.facts(), []) if as_json else ({}, list(told.lines()))
     if as_json:
-        print(json.dumps(told.facts(), indent=1))
+        print(json.dumps(facts, indent=1))
     else:
-        say_styled(told.lines())
+        say_styled(lines)

@@ -7,7 +7,23 @@ from typing import Annotated
 
 import typer
 
-from dynaweb.cli import benching, converting, endings, exchange, inspecting
+from dynaweb.cli import (
+    agents,
+    benching,
+    converting,
+    crawling,
+    doctor,
+    endings,
+    exchange,
+    gspo,
+    inspecting,
+    safeties,
+    serving,
+    siting,
+    visiting,
+    worlds,
+)
+from dynaweb.cli.options import AsJson, Browser, Quiet
 from dynaweb.errors import UserError
 
 app = typer.Typer(
@@ -31,18 +47,22 @@ Set = Annotated[
 ]
 Size = Annotated[str, typer.Option(help="smoke (under 3 minutes) or demo (under 20).")]
 Seed = Annotated[int | None, typer.Option(help="Seed of the whole run.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def _everywhere(
+    context: typer.Context,
+    show_version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.")
+    ] = False,
     debug: Annotated[
         bool, typer.Option("--debug", help="Show tracebacks and the log. May stand anywhere.")
     ] = False,
 ) -> None:
     # `main` takes --debug out of the arguments; here it is only for --help
-    pass
+    if show_version and context.invoked_subcommand is None:
+        version()
+        raise typer.Exit
 
 
 @app.command()
@@ -78,7 +98,7 @@ def study(
 
 @app.command()
 def settings(
-    size: Annotated[str, typer.Option(help="smoke, demo or study.")] = "demo",
+    size: Annotated[str, typer.Option(help="smoke, demo, study or fidelity.")] = "demo",
     assignments: Set = None,
     as_json: AsJson = False,
 ) -> None:
@@ -86,21 +106,6 @@ def settings(
     from dynaweb.cli.train import show_settings
 
     show_settings(size, assignments or [], as_json=as_json)
-
-
-@app.command()
-def doctor(
-    out: Annotated[Path, typer.Option(help="Where runs will be written.")] = Path("runs"),
-    port: Annotated[int, typer.Option(help="Port to serve pages on; 0 takes a free one.")] = 0,
-    only: Annotated[
-        list[str] | None, typer.Option(metavar="CHECK", help="Only this check. May be repeated.")
-    ] = None,
-    as_json: AsJson = False,
-) -> int:
-    """Look whether this machine has what a run needs, and say how to mend what is missing."""
-    from dynaweb.cli.doctor import report
-
-    return report(out, port, tuple(only or ()), as_json=as_json)
 
 
 @app.command()
@@ -118,7 +123,12 @@ def tasks(
 
 @app.command()
 def collect(
-    task: Annotated[list[str], typer.Argument(help="Names of tasks (`dynaweb tasks` lists them).")],
+    task: Annotated[
+        list[str],
+        typer.Argument(
+            help="Names of tasks (`dynaweb tasks` lists them), or places on a site: shop:/catalogue/, anna@forum:/."
+        ),
+    ],
     out: Annotated[
         Path, typer.Option(help="JSON lines file of trajectories; what is in it is not made again.")
     ],
@@ -144,24 +154,43 @@ def collect(
             min=0, help="Episodes that may break (not: be lost) before the exit code is 3."
         ),
     ] = 0,
-    browser: Annotated[
-        str, typer.Option(help="Path of a Chromium; empty takes the first one found.")
+    browser: Browser = "",
+    home: siting.Home = None,
+    checkout: Annotated[
+        Path | None,
+        typer.Option(help="For tasks infinity:APP/TASK: a checkout of webarena-infinity."),
+    ] = None,
+    trust_checkout: Annotated[
+        bool,
+        typer.Option(
+            "--trust-checkout", help="Its servers and verifiers, Python programs, may run."
+        ),
+    ] = False,
+    verifier_python: Annotated[
+        str,
+        typer.Option(help="Python for its verifiers (they need `requests`); this one by default."),
     ] = "",
     quiet: Quiet = False,
 ) -> None:
     """Collect trajectories in the real browser."""
     from dynaweb.cli.episodes import Wish, collect_tasks
+    from dynaweb.cli.site_episodes import Places
 
+    places = Places(
+        home=siting.home_folder(home), checkout=checkout, trusted=trust_checkout, python=verifier_python
+    )  # fmt: skip
     wish = Wish(
         tasks=tuple(task), out=out, policy=policy, episodes=episodes, first_seed=first_seed, max_steps=max_steps,
-        noise=noise, seed=seed, workers=workers, max_failures=max_failures, browser=browser,
+        noise=noise, seed=seed, workers=workers, max_failures=max_failures, browser=browser, places=places,
     )  # fmt: skip
     collect_tasks(wish, quiet=quiet)
 
 
 @app.command()
 def show(
-    file: Annotated[Path, typer.Argument(help="JSON lines file of trajectories.")],
+    file: Annotated[
+        Path, typer.Argument(help="Trajectories of any known format (`dynaweb import`).")
+    ],
     index: Annotated[
         int, typer.Option("--index", "-i", help="Which one; negative counts from the end.")
     ] = 0,
@@ -189,7 +218,7 @@ def compare(
 def report(
     run: Annotated[Path, typer.Argument(help="Run folder.")],
     out: Annotated[
-        Path | None, typer.Option(help="HTML file; report/index.html in the run folder otherwise.")
+        Path | None, typer.Option(help="HTML file; report.html in the run folder otherwise.")
     ] = None,
 ) -> None:
     """Make a run's report anew: one HTML file that needs nothing else."""
@@ -221,12 +250,23 @@ def version() -> None:
         ) from None
 
 
+benching.bench_app.command("egress")(safeties.egress_command)
+benching.bench_app.command("injection")(safeties.injection_command)
 app.add_typer(benching.bench_app, name="bench")
+app.add_typer(worlds.world_app, name="world")
+app.add_typer(serving.serve_app, name="serve")
+app.add_typer(siting.sites_app, name="sites")
+app.add_typer(agents.agent_app, name="agent")
+app.add_typer(gspo.gspo_app, name="gspo")
+app.command("crawl")(crawling.crawl_command)
+benching.bench_app.command("kills")(crawling.kills_command)
+app.command("doctor")(doctor.doctor_command)
 app.command("inspect")(inspecting.inspect_command)
 app.command("convert")(converting.convert_command)
 app.command("import")(exchange.import_command)
 app.command("export")(exchange.export_command)
 app.command("changes")(exchange.changes_command)
+app.command("visit")(visiting.visit_command)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -236,6 +276,11 @@ def main(arguments: list[str] | None = None) -> int:
     rest = [word for word in given if word != "--debug"]
     level = logging.INFO if debug else logging.ERROR
     logging.basicConfig(level=level, format="%(name)s: %(message)s", stream=sys.stderr)
+    if (
+        not debug
+    ):  # untrue dreams and updates taken back must be seen while a run can still be stopped
+        logging.getLogger("dynaweb.gspo").setLevel(logging.WARNING)
+        logging.getLogger("dynaweb.browser.sandbox").setLevel(logging.WARNING)
     return endings.run(lambda: app(rest, prog_name="dynaweb", standalone_mode=False), debug=debug)
 
 

@@ -1,7 +1,7 @@
 """`--set gspo.steps=20`: any field of a configuration by its dotted name, checked against its type and range."""
 
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 from dynaweb.cli.endings import did_you_mean
 from dynaweb.cli.fielddocs import field_docs
 from dynaweb.errors import UserError
+from dynaweb.train.config import LENGTHS
 
 C = TypeVar("C")
 
@@ -40,8 +41,17 @@ def settings_of(config: object, prefix: str = "") -> Iterator[Setting]:
             yield Setting(key=key, value=value, annotation=hints[f.name], doc=docs[f.name])
 
 
-def override(config: C, assignments: Sequence[str]) -> C:
+FEW = 25
+"""Settings that a message can list."""
+
+
+def override(config: C, assignments: Sequence[str], lists: str = "dynaweb settings") -> C:
     """The configuration with `key=value` assignments applied, later ones winning.
+
+    Args:
+        config: before.
+        assignments: `key=value`. A training's length takes the place of the one that it had in another measure.
+        lists: command that lists the settings.
 
     Raises:
         UserError: not an assignment, no such setting, a value of another type, or out of range.
@@ -56,10 +66,25 @@ def override(config: C, assignments: Sequence[str]) -> C:
                 f"--set {text!r} is not an assignment: write it as key=value, for example --set seed=1"
             )
         if key not in known:
-            hint = did_you_mean(key, known) or "; `dynaweb settings` lists them"
+            hint = did_you_mean(key, known) or f"; {_known_words(known, lists)}"
             raise UserError(f"--set: no setting {key!r}{hint}")
         values[key] = _read(value.strip(), known[key].annotation, key)
-    return _rebuilt(config, values, "")
+    return _rebuilt(config, {**_other_lengths(values, known), **values}, "")
+
+
+def _known_words(known: Collection[str], lists: str) -> str:
+    return f"use one of {', '.join(known)}" if len(known) <= FEW else f"`{lists}` lists them"
+
+
+def _other_lengths(values: Mapping[str, object], known: Collection[str]) -> dict[str, object]:
+    """None for the lengths of a training that a given one stands in for."""
+    found: dict[str, object] = {}
+    for key in (k for k, value in values.items() if value is not None):
+        stem, dot, name = key.rpartition(".")
+        siblings = [f"{stem}{dot}{other}" for other in LENGTHS]
+        if name in LENGTHS and all(s in known for s in siblings):
+            found |= dict.fromkeys(siblings)
+    return found
 
 
 def _rebuilt(config: C, values: dict[str, object], prefix: str) -> C:

@@ -6,6 +6,10 @@ from pathlib import Path
 
 from dynaweb.cli.endings import OK, complain
 from dynaweb.cli.saying import say
+from dynaweb.dataset.imports.detect import detect
+from dynaweb.dataset.imports.recorded import Provenance
+from dynaweb.dataset.imports.run import read_trajectories as read_any
+from dynaweb.dataset.imports.tally import Tally, told
 from dynaweb.errors import StorageError, UserError
 from dynaweb.records.action import print_action
 from dynaweb.records.codec import load_as
@@ -20,14 +24,11 @@ def read_trajectories(path: Path) -> tuple[Trajectory, ...]:
     Raises:
         UserError: no such file, or it holds none. StorageError: damaged, or other records.
     """
-    if not path.is_file():
-        raise UserError(
-            f"no file {str(path)!r}: `dynaweb collect` makes one; a run keeps its own as *.jsonl"
-        )
+    _require(path)
     prefix = read_prefix(path)
     if prefix.damage and not prefix.torn:
         raise StorageError(
-            f"{path}: {prefix.damage}; the {len(prefix.lines)} lines before it are whole"
+            f"{path.parent / prefix.damage}; the {len(prefix.lines)} lines before it are whole"
         )
     if not prefix.lines:
         raise UserError(f"{str(path)!r} holds no trajectories")
@@ -37,13 +38,33 @@ def read_trajectories(path: Path) -> tuple[Trajectory, ...]:
         raise StorageError(f"{path}: {error}") from error
 
 
+def _require(path: Path) -> None:
+    if not path.is_file():
+        raise UserError(
+            f"no file {str(path)!r}: `dynaweb collect` makes one; a run keeps its own as *.jsonl"
+        )
+
+
+def _any_trajectories(path: Path) -> list[Trajectory]:
+    """What any tool's file holds; what had to be left out is said on stderr."""
+    _require(path)
+    tally = Tally()
+    found = list(read_any(path, detect(path), Provenance(), tally))
+    left_out = [line.strip() for line in told(tally.dropped, tally.first)]
+    if not found:
+        raise UserError("; left out: ".join((f"{str(path)!r} holds no trajectories", *left_out)))
+    for line in left_out:
+        complain(f"left out: {line}", OK)
+    return found
+
+
 def show_trajectory(path: Path, index: int) -> None:
-    """Print one trajectory as a person reads it.
+    """Print one trajectory as a person reads it; any file that `dynaweb import` knows.
 
     Raises:
-        UserError: no such file or index. StorageError: damaged.
+        UserError: no such file or index, or no format we know. StorageError: it cannot be read.
     """
-    found = read_trajectories(path)
+    found = _any_trajectories(path)
     if not -len(found) <= index < len(found):
         raise UserError(
             f"{str(path)!r} holds {len(found)} trajectories, counted from 0: there is no {index}"
@@ -126,15 +147,14 @@ def make_report(run: Path, out: Path | None) -> None:
     Raises:
         UserError: not a run folder. StorageError: the report cannot be written.
     """
+    from dynaweb.recipes.closing import REPORT
     from dynaweb.report.load import write_report
 
     if not (run / "run.json").is_file():
         raise UserError(
             f"{str(run)!r} is not a run folder: it has no run.json; `dynaweb demo --out DIR` makes one"
         )
-    target = out or run / "report" / "index.html"
-    if out is None:
-        target.parent.mkdir(exist_ok=True)
+    target = out or run / REPORT
     data = write_report(run, target)
     for problem in data.problems:
         complain(f"{problem}", OK)

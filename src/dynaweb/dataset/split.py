@@ -38,6 +38,25 @@ def split_by_seed(trajectories: Iterable[Trajectory], *, fraction: float, split_
     return Split(train=tuple(train), held_out=tuple(held))
 
 
+def split_by_task(trajectories: Iterable[Trajectory], *, fraction: float, split_seed: int) -> Split:
+    """Split by task, all its seeds on one side: for benchmarks whose tasks are templates and seeds their instances.
+
+    Raises:
+        UserError: the fraction is not in (0, 1), or one side would hold nothing.
+    """
+    if not 0.0 < fraction < 1.0:
+        raise UserError(f"held-out fraction {fraction!r} is out of range: use between 0 and 1")
+    train: list[Trajectory] = []
+    held: list[Trajectory] = []
+    for t in trajectories:
+        (held if is_held_out(t.task, 0, fraction, split_seed) else train).append(t)
+    if not train or not held:
+        raise UserError(
+            f"{len({t.task for t in train + held})} task(s) cannot be split at {fraction!r}: give other files, or another fraction"
+        )
+    return Split(train=tuple(train), held_out=tuple(held))
+
+
 def require_disjoint(
     train: Iterable[tuple[str, int]], reported: Iterable[tuple[str, int]], what: str
 ) -> None:

@@ -105,6 +105,21 @@ def wilson(successes: int, n: int, confidence: float = 0.95) -> tuple[float, flo
     return low, high
 
 
+def shares_difference(
+    ours: tuple[int, int], theirs: tuple[int, int], confidence: float = 0.95
+) -> tuple[float, float]:
+    """Interval of the difference of two shares, (hits, n) each, from counts alone: Newcombe (1998), method 10.
+
+    For two answers to the same questions it is too wide where they tend to be right together, never too
+    narrow; (-1, 1) when an n is 0.
+    """
+    if not ours[1] or not theirs[1]:
+        return -1.0, 1.0
+    a, b = ours[0] / ours[1], theirs[0] / theirs[1]
+    (a_low, a_high), (b_low, b_high) = wilson(*ours, confidence), wilson(*theirs, confidence)
+    return a - b - math.hypot(a - a_low, b_high - b), a - b + math.hypot(a_high - a, b - b_low)
+
+
 def success_rate(outcomes: Sequence[Outcome], confidence: float = 0.95) -> Rate:
     """Share of successes among the episodes that count."""
     successes = sum(o is Outcome.SUCCESS for o in outcomes)
@@ -185,6 +200,31 @@ def clustered_interval(
     )
     low, high = np.quantile((draws @ sums) / (draws @ counts), [level, 1.0 - level])
     return float(low), float(high)
+
+
+def clustered_mean(
+    clusters: Sequence[tuple[float, int]], config: StatisticsConfig = DEFAULTS
+) -> tuple[float, float | None, float | None]:
+    """Mean of values that come in clusters, and its interval.
+
+    Args:
+        clusters: total and number of the values of each; at least one, every number positive.
+        config: confidence, draws and their seed.
+
+    Returns:
+        (mean, low, high). Where all clusters agree a bootstrap is sure of itself: each counts as one throw then
+        (Wilson), if the mean is 0 or 1; else, and with one cluster alone, there is no interval.
+    """
+    sums = np.array([total for total, _ in clusters], dtype=np.float64)
+    counts = np.array([n for _, n in clusters], dtype=np.float64)
+    mean = float(sums.sum() / counts.sum())
+    if len(clusters) < 2:
+        return mean, None, None
+    if len({s / n for s, n in zip(sums, counts, strict=True)}) > 1:
+        return mean, *clustered_interval(sums, counts, config)
+    if mean not in (0.0, 1.0):
+        return mean, None, None
+    return mean, *wilson(round(mean) * len(clusters), len(clusters), config.confidence)
 
 
 def _by_page(arm: str, episodes: Sequence[EpisodeOutcome]) -> dict[tuple[str, int], Outcome]:

@@ -1,1 +1,1 @@
-"""GSPO inside the dream: loss, update, loop."""
+"""GSPO in dreams and at real pages: loss, update, loop."""

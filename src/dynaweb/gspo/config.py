@@ -13,6 +13,8 @@ from dynaweb.batch.mix import MixConfig
 from dynaweb.dream.config import DreamConfig
 from dynaweb.dream.starts import StartsConfig
 from dynaweb.errors import UserError
+from dynaweb.gspo.limits import GateConfig, GuardConfig
+from dynaweb.gspo.sources import ExpertConfig, LiveConfig
 from dynaweb.train.config import OptimizerConfig
 
 SMALL_ADAMW = OptimizerConfig(name="adamw", learning_rate=1e-4, weight_decay=0.0)
@@ -95,6 +97,8 @@ class UpdateConfig:
     """Weight of the KL to the initial policy; 0 needs no second model (GSPO: 0)."""
     demonstrations: DemonstrationsConfig = field(default_factory=DemonstrationsConfig)
     """What keeps the policy able to do what it was shown."""
+    experts: ExpertConfig = field(default_factory=ExpertConfig)
+    """What becomes of experts' tokens."""
     temperature: float = 1.0
     """Of the policy's distribution, in sampling and in the loss alike."""
     sampler_gap_limit: float = 0.05
@@ -102,6 +106,12 @@ class UpdateConfig:
 
     About 1e-6 in fp32; an engine in half precision gives some 3e-3. More means other weights or tokens.
     """
+    max_staleness: int = 0
+    """Updates that a dream's sampler may lag behind the policy in training, as an engine does that dreams while it
+    trains. A dream that lags has its ratio taken against the sampler's own log-probabilities; one that lags by more
+    stops the run."""
+    guard: GuardConfig = field(default_factory=GuardConfig)
+    """When an update counts as broken, and what follows."""
 
     def __post_init__(self) -> None:
         bounds = {
@@ -112,6 +122,7 @@ class UpdateConfig:
             "kl": (self.kl, 0.0, 10.0),
             "temperature": (self.temperature, 0.05, 5.0),
             "sampler_gap_limit": (self.sampler_gap_limit, 1e-6, 100.0),
+            "max_staleness": (self.max_staleness, 0, 1000),
         }
         for name, (value, low, high) in bounds.items():
             if not low <= value <= high:
@@ -128,16 +139,19 @@ class AuditConfig:
     """Dreams of the latest iteration that are replayed."""
     bar: float = 0.5
     """Precision of dreamed success below which the run warns."""
+    gap: float = 0.25
+    """Dreamed minus real success rate of the same dreams above which the run warns, in [0, 1] (papers F15)."""
     stop: bool = False
-    """End the run when the precision is below the bar."""
+    """End the run when the precision is below the bar, or the gap above its own."""
 
     def __post_init__(self) -> None:
         if self.every < 0 or self.dreams < 1:
             raise UserError(
                 f"audit every {self.every!r} must be 0 or more and dreams {self.dreams!r} 1 or more"
             )
-        if not 0.0 <= self.bar <= 1.0:
-            raise UserError(f"audit bar {self.bar!r} is out of range: use 0 to 1")
+        for name in ("bar", "gap"):
+            if not 0.0 <= getattr(self, name) <= 1.0:
+                raise UserError(f"audit {name} {getattr(self, name)!r} is out of range: use 0 to 1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,12 +176,16 @@ class GspoConfig:
     """How long dreams last."""
     mix: MixConfig = field(default_factory=MixConfig)
     """Dreams and experts in a group."""
+    live: LiveConfig = field(default_factory=LiveConfig)
+    """Groups in the real browser."""
     advantage: AdvantageConfig = field(default_factory=AdvantageConfig)
     """Credit inside a group."""
     update: UpdateConfig = field(default_factory=UpdateConfig)
     """Loss and optimiser."""
     audit: AuditConfig = field(default_factory=AuditConfig)
     """Honesty of the dreams."""
+    gate: GateConfig = field(default_factory=GateConfig)
+    """Which world models may be dreamt in at all."""
 
     def __post_init__(self) -> None:
         low = {

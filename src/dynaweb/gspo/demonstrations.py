@@ -13,7 +13,8 @@ from transformers import PreTrainedModel
 from dynaweb.gspo.config import DemonstrationsConfig
 from dynaweb.train.batch import Example, all_batches, examples_checksum
 from dynaweb.train.config import FitConfig
-from dynaweb.train.fit import accumulate_gradients
+from dynaweb.train.crew import Crew
+from dynaweb.train.loss import accumulate_gradients, step_weight
 
 
 class Demonstrations:
@@ -36,13 +37,19 @@ class Demonstrations:
         for batch in islice(order, first, None):
             yield [self._examples[i] for i in batch]
 
-    def accumulate(self, model: PreTrainedModel, batch: Sequence[Example]) -> float:
+    def accumulate(
+        self, model: PreTrainedModel, batch: Sequence[Example], crew: Crew | None = None
+    ) -> float:
         """Add the gradient of a batch to the model's; the mean loss of a token, in nats, unweighted.
+
+        Of several ranks each reads its share, and says its part of the mean.
 
         Raises:
             TrainingError: the loss is not finite.
         """
-        return accumulate_gradients(model, batch, self._how, scale=self._weight)
+        total = step_weight(batch, self._how.normalise)
+        mine = batch if crew is None else batch[crew.rank :: crew.world]
+        return accumulate_gradients(model, mine, self._how, scale=self._weight, total=total)
 
     def checksum(self) -> str:
         """What makes two sets of demonstrations the same."""

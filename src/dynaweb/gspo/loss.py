@@ -13,7 +13,7 @@ attempt weighs the same at every level: units are averaged inside it first.
 Pure: tensors in, tensors out. Shape suffixes: T = policy tokens, N = attempts, U = units.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -35,6 +35,10 @@ class TokenMap:
     """Index of the token's attempt."""
     n_attempts: int
     """Attempts in the batch; each has at least one token."""
+
+    def on(self, device: torch.device) -> "TokenMap":
+        """The same where the tokens' values are."""
+        return replace(self, step_T=self.step_T.to(device), attempt_T=self.attempt_T.to(device))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +101,8 @@ def unit_log_ratio(
     logp_T: Float[Tensor, " T"], old_logp_T: Float[Tensor, " T"], units: Units
 ) -> Float[Tensor, " U"]:
     """Mean log ratio of each unit: the log of GSPO's s (eq. 7)."""
-    total_U = torch.zeros_like(units.length_U).index_add(0, units.unit_T, logp_T - old_logp_T)
+    gap_T = logp_T - old_logp_T
+    total_U = gap_T.new_zeros(len(units.length_U)).index_add(0, units.unit_T, gap_T)
     return (total_U / units.length_U).clamp(-MAX_LOG_RATIO, MAX_LOG_RATIO)
 
 

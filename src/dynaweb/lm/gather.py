@@ -86,22 +86,34 @@ class Gather(Generic[Q, R]):
 def settle(
     answer: Callable[[Sequence[Q]], list[R]], batch: Sequence[tuple[Q, asyncio.Future[R]]]
 ) -> int:
-    """Give every future its answer or its error; returns how many batches that took.
+    """Give every future its answer or its error; returns how many batches that took."""
+    answers, batches = answer_each(answer, [q for q, _ in batch])
+    for (_, future), one in zip(batch, answers, strict=True):
+        if future.done():
+            continue
+        if isinstance(one, DynawebError):
+            future.set_exception(one)
+        else:
+            future.set_result(one)
+    return batches
+
+
+def answer_each(
+    answer: Callable[[Sequence[Q]], list[R]], questions: Sequence[Q]
+) -> tuple[list[R | DynawebError], int]:
+    """Every question's answer, or the error that it met, and how many batches that took.
 
     One bad question must not spoil its neighbours' answers: a refused batch is cut in two.
     """
     try:
-        answers = answer([q for q, _ in batch])
+        answers = answer(questions)
     except DynawebError as error:
-        if len(batch) > 1:
-            half = len(batch) // 2
-            return settle(answer, batch[:half]) + settle(answer, batch[half:])
-        if not batch[0][1].done():
-            batch[0][1].set_exception(error)
-        return 1
-    if len(answers) != len(batch):
-        raise RuntimeError(f"{len(batch)} questions got {len(answers)} answers")
-    for (_, future), one in zip(batch, answers, strict=True):
-        if not future.done():
-            future.set_result(one)
-    return 1
+        if len(questions) == 1:
+            return [error], 1
+        half = len(questions) // 2
+        first, batches = answer_each(answer, questions[:half])
+        second, more = answer_each(answer, questions[half:])
+        return first + second, batches + more
+    if len(answers) != len(questions):
+        raise RuntimeError(f"{len(questions)} questions got {len(answers)} answers")
+    return [*answers], 1

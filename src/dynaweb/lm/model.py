@@ -4,12 +4,13 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
+from typing import TypedDict
 
 import torch
 from safetensors import SafetensorError
 from transformers import (
-    AutoConfig,
     AutoModelForCausalLM,
     LlamaConfig,
     LlamaForCausalLM,
@@ -17,7 +18,7 @@ from transformers import (
 )
 from transformers.utils import logging
 
-from dynaweb.errors import StorageError, UserError
+from dynaweb.errors import MissingDependencyError, StorageError, UserError
 from dynaweb.lm.config import ModelConfig as ModelConfig
 
 ARCHITECTURE_FILE = "config.json"
@@ -72,35 +73,69 @@ def save_model(model: PreTrainedModel, folder: Path) -> None:
             path.replace(folder / path.name)
 
 
-def load_model(folder: Path) -> PreTrainedModel:
-    """Read a causal LM from a folder, in fp32. Code in the folder is never run, pickles never read.
+def load_model(path: Path) -> PreTrainedModel:
+    """Read a causal LM from a folder or a GGUF file, in fp32. Code beside it is never run, pickles never read.
 
     Raises:
         StorageError: no model there, damaged, or a kind whose output layer we cannot split off.
+        MissingDependencyError: a GGUF file, and a package that reads it is missing.
     """
-    path = folder / ARCHITECTURE_FILE
-    if not path.is_file():
-        raise StorageError(
-            f"no model in {str(folder)!r}: expected {ARCHITECTURE_FILE} and model.safetensors there"
-        )
+    require_model(path)
     try:
-        config = AutoConfig.from_pretrained(
-            str(folder), trust_remote_code=False, local_files_only=True
-        )
         with _no_progress_bars():
             model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(
-                str(folder),
-                config=config,
-                dtype=torch.float32,
-                use_safetensors=True,
-                trust_remote_code=False,
-                local_files_only=True,
+                **pretrained_source(path), dtype=torch.float32, use_safetensors=True
             )
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
-        raise StorageError(f"cannot read the model in {str(folder)!r}: {error}") from error
+        raise StorageError(f"cannot read the model in {str(path)!r}: {error}") from error
     check_head(model)
     model.eval()
     return model
+
+
+def require_model(path: Path) -> None:
+    """Say in plain words that there is nothing to read, before transformers says it in its own.
+
+    Raises:
+        StorageError: neither a folder with a model nor a GGUF file.
+    """
+    if not is_gguf(path) and not (path / ARCHITECTURE_FILE).is_file():
+        raise StorageError(
+            f"no model in {str(path)!r}: expected {ARCHITECTURE_FILE} and model.safetensors there, or a .gguf file"
+        )
+
+
+def is_gguf(path: Path) -> bool:
+    """A file of llama.cpp's format: configuration, tokenizer and weights in one; quantised ones become fp32."""
+    return path.suffix.lower() == ".gguf" and path.is_file()
+
+
+class PretrainedSource(TypedDict):
+    """Where and how transformers reads; nothing is fetched and nothing is run."""
+
+    pretrained_model_name_or_path: str
+    gguf_file: str | None
+    trust_remote_code: bool
+    local_files_only: bool
+
+
+def pretrained_source(path: Path) -> PretrainedSource:
+    """The arguments of transformers' `from_pretrained` for a folder or a GGUF file.
+
+    Raises:
+        MissingDependencyError: a GGUF file, and a package that reads it is missing.
+    """
+    gguf = is_gguf(path)
+    if gguf and not all(map(find_spec, ("gguf", "accelerate"))):
+        raise MissingDependencyError(
+            f"reading {path.name!r} needs more packages: pip install 'dynaweb[gguf]'"
+        )
+    return PretrainedSource(
+        pretrained_model_name_or_path=str(path.parent if gguf else path),
+        gguf_file=path.name if gguf else None,
+        trust_remote_code=False,
+        local_files_only=True,
+    )
 
 
 @contextmanager

@@ -7,9 +7,10 @@ its own, so the other rows of a batch touch it only through the rounding of the 
 
 import inspect
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from itertools import zip_longest
+from typing import Final, TypeAlias
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -31,6 +32,9 @@ BATCH_TOKENS: Final = 32_768
 COMPACT_BELOW: Final = 0.75
 """Drop ended rows when this share or less is still writing: dropping copies the cache."""
 
+Ended: TypeAlias = Callable[[Sequence[int]], bool]
+"""Told the ids of one reply so far, after each of them: whether it ends here."""
+
 
 @dataclass(slots=True)
 class _Row:
@@ -39,9 +43,11 @@ class _Row:
     request: SampleRequest
     limit: int
     stream: random.Random
+    ended: Ended | None
     ids: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
     done: bool = False
+    stopped: bool = False
 
 
 class TorchSampler:
@@ -84,8 +90,10 @@ class TorchSampler:
         self._model = model
         self._version = version
 
-    def sample(self, requests: Sequence[SampleRequest]) -> list[Generation]:
-        """Replies in order.
+    def sample(
+        self, requests: Sequence[SampleRequest], ended: Sequence[Ended] = ()
+    ) -> list[Generation]:
+        """Replies in order; `ended`, where given one for each request, may end them early.
 
         The log-probabilities are those of the sampling distribution; a greedy reply (temperature 0)
         gets those of the model at temperature 1, since its own would all be zero.
@@ -93,7 +101,7 @@ class TorchSampler:
         Raises:
             SamplerError: an empty prompt, or one that leaves no room for a reply.
         """
-        rows = [self._row(r) for r in requests]
+        rows = [self._row(r, e) for r, e in zip_longest(requests, ended)]
         for batch in batches_by_length(
             [len(r.request.prompt_ids) for r in rows], [r.limit for r in rows], self._batch_tokens
         ):
@@ -131,7 +139,7 @@ class TorchSampler:
         answers = iter(scores)
         return [[next(answers) for _ in cs] for cs in choices]
 
-    def _row(self, request: SampleRequest) -> _Row:
+    def _row(self, request: SampleRequest, ended: Ended | None) -> _Row:
         if not request.prompt_ids:
             raise SamplerError("empty prompt: a reply needs at least one token to follow")
         if max(request.prompt_ids) >= self._vocabulary or min(request.prompt_ids) < 0:
@@ -147,6 +155,7 @@ class TorchSampler:
             request=request,
             limit=min(request.max_new_tokens, room),
             stream=random.Random(request.seed),
+            ended=ended,
         )
 
     def _check_room(self, prompt: int, reply: int) -> int:
@@ -167,7 +176,7 @@ class TorchSampler:
             seed=row.request.seed,
             policy_version=self._version,
             raw_text=self._tokenizer.decode(row.ids[:-1] if ended else row.ids),
-            finish="stop" if ended else "length",
+            finish="stop" if ended or row.stopped else "length",
         )
 
     @torch.inference_mode()
@@ -245,7 +254,9 @@ class TorchSampler:
             if not row.done:
                 row.ids.append(token)
                 row.logprobs.append(logprob)
-                row.done = token == self._tokenizer.eos_id or len(row.ids) >= row.limit
+                row.stopped = row.ended is not None and row.ended(row.ids)
+                last = token == self._tokenizer.eos_id or len(row.ids) >= row.limit
+                row.done = row.stopped or last
         return ids_B
 
     @torch.inference_mode()

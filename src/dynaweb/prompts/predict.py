@@ -18,3 +18,9 @@ def render_predict(tree: str, did: str, goal: str | None = None, done: Sequence[
     wanted = section("goal", goal) if goal is not None else ""
     wanted += done_lines(list(done))
     return f"{wanted}<page>\n{tree}\n{section('did', did)}<change> "
+
+
+def shown_in(prompt: str) -> tuple[bool, int]:
+    """Whether a prompt of `render_predict` tells the goal, and how many earlier actions."""
+    head = prompt.partition("<page>")[0]
+    return head.startswith("<goal> "), head.count("<did> ")

@@ -7,15 +7,16 @@ from pathlib import Path
 from dynaweb.bench.results import FidelityReport, JudgeReport, ReplayReport
 from dynaweb.evaluate.results import RESULTS_FILE, EvaluationResults
 from dynaweb.evaluate.statistics import Rate, wilson
+from dynaweb.gspo.audit import AuditPoint
 from dynaweb.recipes.config import EVALUATION_SEEDS_FROM, EvaluationConfig
 from dynaweb.recipes.controls import OWN
 from dynaweb.recipes.proof import DYNAWEB, arms_in_words
 from dynaweb.recipes.stage import Run
-from dynaweb.recipes.worldly import FIDELITY
+from dynaweb.recipes.worldly import FIDELITY, JUDGE
 from dynaweb.records.trajectory import Outcome, Trajectory
 from dynaweb.report.data import DataRow, DreamedSuccess, Drop, Speed, StageTime, Summary
 from dynaweb.report.load import write_report
-from dynaweb.runs.jsonfile import read_record, write_record
+from dynaweb.runs.jsonfile import decode, read_record, write_record
 
 REPORT = "report.html"
 WANTED_FIDELITY = 0.85
@@ -61,6 +62,7 @@ def summary(run: Run, data: Sequence[Trajectory]) -> Summary:
         shortfalls=_shortfalls(run, replays),
         is_demonstration=_is_demonstration(run.config.evaluation),
         precision_bar=run.config.gspo.audit.bar,
+        audits=_audits(run),
         arms=arms_in_words(run.config),
         notes={
             "fidelity": "The first agent's and an erring expert's real steps on pages nothing was trained on. "
@@ -114,7 +116,7 @@ def _shortfalls(run: Run, replays: ReplayReport) -> tuple[str, ...]:
     """Every bar that this run missed, in a sentence each."""
     results = read_record(EvaluationResults, run.path("evaluation") / RESULTS_FILE)
     fidelity = read_record(FidelityReport, run.path("fidelity") / FIDELITY)
-    judge = read_record(JudgeReport, run.path("fidelity") / "judge.json")
+    judge = read_record(JudgeReport, run.path("fidelity") / JUDGE)
     said = []
     for c in results.comparisons:
         if c.primary and not (c.paired.excludes_zero and (c.paired.difference or 0.0) > 0):
@@ -128,6 +130,7 @@ def _shortfalls(run: Run, replays: ReplayReport) -> tuple[str, ...]:
         said.append(
             f"Not dreamt of, since fewer than {least:.0%} of their held-out steps are imagined rightly: {', '.join(left)}."
         )
+    said += _shortfalls_of_dreams(run)
     bar, true = run.config.gspo.audit.bar, replays.success_precision
     if true.fraction is None:
         said.append(
@@ -140,6 +143,29 @@ def _shortfalls(run: Run, replays: ReplayReport) -> tuple[str, ...]:
     if run.facts("gspo")["stopped_by_audit"]:
         said.append("Training in dreams was stopped by its audit.")
     return (*said, *run.folder.notices)
+
+
+def _audits(run: Run) -> tuple[AuditPoint, ...]:
+    found = run.facts("gspo")["audits"]
+    assert isinstance(found, list)
+    return tuple(decode(AuditPoint, a, "gspo.audits") for a in found)
+
+
+def _shortfalls_of_dreams(run: Run) -> list[str]:
+    """What went wrong while the agent trained in dreams."""
+    said, facts, audits = [], run.facts("gspo"), _audits(run)
+    warned = [a for a in audits if a.warned]
+    if warned:
+        worst = max(warned, key=lambda a: a.gap or 0.0)
+        said.append(
+            f"In {len(warned)} of {len(audits)} audits while it trained, dreams were less true than allowed: at iteration {worst.iteration} "
+            f"{worst.dreamed_success} of {worst.dreams} succeeded, their actions in the real browser {worst.real_success} times."
+        )
+    if taken_back := facts["updates_taken_back"]:
+        said.append(f"Updates that broke and were taken back: {taken_back}.")
+    if not facts["gate_passed"]:
+        said.append(f"Dreamt in all the same, as configured: {facts['gate']}.")
+    return said
 
 
 def _shortfalls_of_world(fidelity: FidelityReport, judge: JudgeReport) -> list[str]:

@@ -12,7 +12,6 @@ from dynaweb.errors import UserError
 from dynaweb.recipes.live import (
     AGENT_SEEDS,
     EXPERT_SEEDS,
-    HELD_OUT_SEEDS,
     NOISY_SEEDS,
     OPENING_SEEDS,
     RANDOM_SEEDS,
@@ -88,22 +87,21 @@ def openings(run: Run) -> list[Trajectory]:
 
 def held_out(run: Run, policy: Path) -> list[Trajectory]:
     """Attempts on pages that nothing is trained on: they measure world model and judge."""
-    data = run.config.data
-    first = HELD_OUT_SEEDS + data.held_out
-    jobs = _agent_jobs(run, range(HELD_OUT_SEEDS, first))
-    noisy = make_jobs(
-        run.config.tasks,
-        range(first, first + data.held_out_noisy),
-        "noisy",
-        Behaviour.RANDOM,
-        run.config.evaluation.max_steps,
-    )
+    data, tasks, limit = run.config.data, run.config.tasks, run.config.evaluation.max_steps
+    first = data.first_held_out + data.held_out
+    last = first + data.held_out_noisy
+    by_chance = range(last, last + data.held_out_random)
+    jobs = [
+        *_agent_jobs(run, range(data.first_held_out, first)),
+        *make_jobs(tasks, range(first, last), "noisy", Behaviour.RANDOM, limit),
+        *make_jobs(tasks, by_chance, "random", Behaviour.RANDOM, limit),
+    ]
     agent = _sampled(run, policy)
     return _stage(
         run,
         "held_out",
-        [*jobs, *noisy],
-        lambda job: _explorer(run, job) if job.policy == "noisy" else agent(job),
+        jobs,
+        lambda job: agent(job) if job.policy == FIRST_AGENT else _explorer(run, job),
         made_by=policy,
     )
 

@@ -25,6 +25,12 @@ MOST_PAGES = 5_000
 MOST_EXERCISES = 10_000_000
 """Exercises of one lesson."""
 
+HELD_OUT_SEEDS = 50_000
+"""First seed of the pages that a run is measured on and never trained on."""
+
+HELD_OUT_PAGES = 10_000
+"""How many there are for each task."""
+
 EVALUATION_SEEDS_FROM = 1_000_000
 """Page seeds from here on are for evaluation alone."""
 
@@ -54,9 +60,16 @@ class DataConfig:
     """Attempts of the first agent on pages that nothing is trained on: fidelity and judge."""
     held_out_noisy: int = 4
     """Attempts of the erring expert on such pages."""
+    held_out_random: int = 0
+    """Attempts of the random policy on such pages: changes that no agent would bring about."""
+    first_held_out: int = HELD_OUT_SEEDS
+    """Seed of the first such page, 50000 to 59999. Those that trials have looked at prove nothing."""
 
     def __post_init__(self) -> None:
-        counts = ("experts", "random", "noisy", "agent", "openings", "held_out", "held_out_noisy")
+        counts = (
+            "experts", "random", "noisy", "agent", "openings",
+            "held_out", "held_out_noisy", "held_out_random",
+        )  # fmt: skip
         for name in counts:
             if not 0 <= getattr(self, name) <= MOST_PAGES:
                 raise UserError(
@@ -64,6 +77,12 @@ class DataConfig:
                 )
         if not self.experts:
             raise UserError("data experts is 0: the agent needs at least one demonstration a task")
+        pages = self.held_out + self.held_out_noisy + self.held_out_random
+        last = HELD_OUT_SEEDS + HELD_OUT_PAGES - pages
+        if not HELD_OUT_SEEDS <= self.first_held_out <= last:
+            raise UserError(
+                f"data first_held_out {self.first_held_out!r} is out of range: use {HELD_OUT_SEEDS} to {last}"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,11 +36,12 @@ def train_more(run: Run, policy: Path, demonstrations: Sequence[Trajectory]) -> 
 
 
 def live_budget(run: Run) -> int:
-    """Real actions that DynaWeb spent beside the demonstrations, audits and held-out pages included."""
+    """Real actions that DynaWeb spent beside the demonstrations: audits, live groups and held-out pages included."""
     stages = ["exploration", "attempts", "held_out"]
     stages += [OPENINGS] if run.config.data.openings else []
     spent = sum(run.number(s, "live_steps") for s in stages)
-    return round(spent + run.number("gspo", "audit_live_steps"))
+    gspo = run.number("gspo", "audit_live_steps") + run.number("gspo", "live_group_steps")
+    return round(spent + gspo)
 
 
 def filtered_attempts(run: Run, policy: Path, own: Sequence[Trajectory]) -> list[Trajectory]:

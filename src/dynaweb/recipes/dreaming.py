@@ -4,31 +4,37 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import torch
 from transformers import PreTrainedModel
 
+from dynaweb.bench.results import FidelityReport
 from dynaweb.bench.w2r import Replay, replay, replay_report
 from dynaweb.browser.environment import BrowserEnvironment, miniwob_world
 from dynaweb.dream.run import Dreamers, DreamRequest, dream
 from dynaweb.dream.starts import collect_starts, pick_starts
-from dynaweb.gspo.audit import AuditReport, Replayed
+from dynaweb.gspo.audit import AuditReport, Replayed, audits_of
+from dynaweb.gspo.readable import readable
 from dynaweb.gspo.train import Parts, train_gspo
 from dynaweb.lm.language import Language
 from dynaweb.lm.model import context_length, load_model, save_model
 from dynaweb.lm.sampler import TorchSampler
 from dynaweb.lm.tokenizer import load_language
+from dynaweb.recipes.attempting import LIVE, live_attempts
 from dynaweb.recipes.collecting import FIRST_AGENT
+from dynaweb.recipes.config import RecipeConfig
+from dynaweb.recipes.gate import gain_of, require_knowledge
 from dynaweb.recipes.policy import encoded_examples, only_successes
 from dynaweb.recipes.stage import Run
-from dynaweb.recipes.worldly import calibrated, dreamable
+from dynaweb.recipes.worldly import FIDELITY, calibrated, dreamable
 from dynaweb.records.codec import dump
 from dynaweb.records.seeds import derive_seed
 from dynaweb.records.trajectory import Outcome, Trajectory
 from dynaweb.rollout.workers import work_through
 from dynaweb.runs.atomic import write_text
-from dynaweb.runs.jsonfile import write_record
+from dynaweb.runs.jsonfile import read_record, write_record
 from dynaweb.runs.jsonl import read_prefix
 from dynaweb.train.batch import Example
 
@@ -54,23 +60,36 @@ def train_in_dreams(run: Run, policy: Path, world: Path, real: Sequence[Trajecto
         "least_right": config.world.least_right,
     }
 
+    gain = gain_of(
+        read_record(FidelityReport, run.path("fidelity") / FIDELITY), config.gspo.gate.confidence
+    )
+
     def work(folder: Path) -> Mapping[str, object]:
+        require_knowledge(gain, config.gspo.gate)
         torch.set_num_threads(config.threads)
         language = load_language(policy)
         model = load_model(policy)
         seen = calibrated(run, world)
         tasks = dreamable(run)
         starts = collect_starts([t for t in real if t.task in tasks], config.gspo.starts)
+        points, unread = readable(
+            starts.points,
+            language,
+            context=context_length(model),
+            room=config.gspo.max_new_tokens,
+        )
+        sampler = TorchSampler(model, language.tokenizer, FIRST_AGENT)
         parts = Parts(
             policy=model,
             name=FIRST_AGENT,
-            sampler=TorchSampler(model, language.tokenizer, FIRST_AGENT),
+            sampler=sampler,
             language=language,
             world=seen.world,
             judge=seen.judge,
-            starts=starts.points,
+            starts=points,
             demonstrations=shown_again(run, model, language, real),
             audit=lambda iteration, dreams: audited(replayed(run, dreams)[0]),
+            live=live_attempts(config, sampler, language, folder / LIVE),
         )
         result = train_gspo(parts, config.gspo, folder, run.progress)
         language.save(folder)
@@ -79,9 +98,14 @@ def train_in_dreams(run: Run, policy: Path, world: Path, real: Sequence[Trajecto
         return {
             "iterations": result.iterations,
             "stopped_by_audit": result.stopped_by_audit,
-            "starts": len(starts.points),
-            "starts_dropped": starts.dropped,
+            "starts": len(points),
+            "starts_dropped": starts.dropped | unread,
             "tasks_not_dreamt": sorted(set(config.tasks) - tasks),
+            "gate": str(gain),
+            "gate_passed": gain.proved,
+            "audits": [asdict(a) for a in audits_of(rows)],
+            "updates_taken_back": round(sum(r["guard/skipped"] for r in rows)),
+            "live_group_steps": result.live_steps,
             "audit_live_steps": round(sum(r.get("audit/live_steps") or 0 for r in rows)),
             "seconds_so_far": float(sum(r["dreams_sec"] + r["update_sec"] for r in rows)),
         }
@@ -94,7 +118,14 @@ def shown_again(
     run: Run, model: PreTrainedModel, language: Language, real: Sequence[Trajectory]
 ) -> tuple[Example, ...]:
     """What dreaming may not overwrite: every real success, of tasks that are not dreamt of too."""
-    if not run.config.gspo.update.demonstrations.weight:
+    return demonstrations_of(run.config, model, language, real)
+
+
+def demonstrations_of(
+    config: RecipeConfig, model: PreTrainedModel, language: Language, real: Sequence[Trajectory]
+) -> tuple[Example, ...]:
+    """As `shown_again`, for whoever has no run's folder."""
+    if not config.gspo.update.demonstrations.weight:
         return ()
     examples, _ = encoded_examples(
         only_successes(real), language, context=context_length(model), copies=0, seed=0
@@ -147,22 +178,25 @@ def real_steps(replays: Sequence[Replay]) -> int:
 
 
 def audited(replays: Sequence[Replay]) -> AuditReport:
-    """Precision of dreamed success by depth; what the browser broke off is left out."""
-    whole = [r for r in replays if not r.broken]
+    """Dreamed beside real success of the same actions, by depth; what nobody could judge is left out and counted."""
+    whole = [r for r in replays if not r.broken and r.dream.outcome is not Outcome.UNKNOWN]
     rows = []
     for depth in sorted({len(r.dream.steps) for r in whole}):
-        said = [
-            r for r in whole if len(r.dream.steps) == depth and r.dream.outcome is Outcome.SUCCESS
-        ]
+        here = [r for r in whole if len(r.dream.steps) == depth]
+        said = [r for r in here if r.dream.outcome is Outcome.SUCCESS]
         rows.append(
             Replayed(
                 depth=depth,
+                dreams=len(here),
                 dreamed_success=len(said),
+                real_success=sum(r.succeeded for r in here),
                 confirmed=sum(r.succeeded for r in said),
                 unmapped=sum(r.unmapped_at is not None for r in said),
             )
         )
-    return AuditReport(replayed=tuple(rows), live_steps=real_steps(replays))
+    return AuditReport(
+        replayed=tuple(rows), live_steps=real_steps(replays), left_out=len(replays) - len(whole)
+    )
 
 
 def audit_policy(run: Run, policy: Path, world: Path, real: Sequence[Trajectory]) -> None:

@@ -16,8 +16,7 @@ RANDOM_SEEDS = 20_000
 AGENT_SEEDS = 30_000
 FILTERED_SEEDS = 40_000
 OPENING_SEEDS = 45_000
-HELD_OUT_SEEDS = 50_000
-"""Each source of episodes has pages of its own; evaluation has those from one million on."""
+"""Each source of episodes has pages of its own; held-out ones are in `config.HELD_OUT_SEEDS`, evaluation has those from one million on."""
 
 
 def make_jobs(

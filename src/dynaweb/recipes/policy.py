@@ -1,6 +1,6 @@
 """The agent by supervised training: demonstrations in, a model that acts out."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -15,8 +15,8 @@ from dynaweb.lm.gather import Gather
 from dynaweb.lm.language import Language
 from dynaweb.lm.model import build_model, context_length, load_model, save_model
 from dynaweb.lm.sampler import TorchSampler
-from dynaweb.lm.tokenizer import bid_lessons, load_language, train_tokenizer
-from dynaweb.prompts.pointers import EVERY_WORD, sign_lessons
+from dynaweb.lm.tokenizer import load_language
+from dynaweb.prompts.pointers import EVERY_WORD
 from dynaweb.recipes.config import RecipeConfig
 from dynaweb.records.seeds import derive_seed
 from dynaweb.records.trajectory import Trajectory
@@ -24,7 +24,9 @@ from dynaweb.runs.progress import Progress
 from dynaweb.train.batch import Example
 from dynaweb.train.config import FitConfig
 from dynaweb.train.encode import encode_examples, fitting
-from dynaweb.train.fit import FitResult, FitRow, fit
+from dynaweb.train.fit import FitResult, fit
+from dynaweb.train.metrics import fit_progress as fit_progress
+from dynaweb.world.beginning import learn_language
 from dynaweb.world.train import world_texts
 
 MAX_BATCH = 64
@@ -40,11 +42,10 @@ def learn_tokenizer(
     shown = policy_examples(trajectories).examples
     texts = ["".join(lexicon.pair(e.prompt, e.completion)) for e in shown]
     texts += world_texts(trajectories, config.world.train, lexicon)
-    texts += [*bid_lessons(), *(sign_lessons() if config.policy.pointers else ())]
-    tokenizer = train_tokenizer(texts, config.policy.vocab_size)
-    Language(tokenizer, lexicon).save(folder)
+    language = learn_language(texts, lexicon, config.policy.vocab_size)
+    language.save(folder)
     known = len(lexicon.words or ())
-    return {"vocab_size": tokenizer.vocab_size, "texts": len(texts), "lexicon": known}
+    return {"vocab_size": language.tokenizer.vocab_size, "texts": len(texts), "lexicon": known}
 
 
 def encoded_examples(
@@ -110,16 +111,6 @@ def new_model(config: RecipeConfig, language: Language) -> PreTrainedModel:
     """Weights that have learnt nothing; the same for every stage of a run."""
     seed = derive_seed(config.seed, "model") % 2**31
     return build_model(config.policy.model, language.tokenizer.vocab_size, seed)
-
-
-def fit_progress(progress: Progress, stage: str) -> Callable[[FitRow], None]:
-    """Rows of metrics as a progress bar."""
-
-    def tell(row: FitRow) -> None:
-        note = f"loss {row.loss:.3f}, {row.tokens_per_sec:,.0f} tokens/s"
-        progress(stage, row.step, row.planned_steps, note)
-
-    return tell
 
 
 def fit_facts(result: FitResult) -> dict[str, object]:

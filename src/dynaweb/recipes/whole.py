@@ -4,7 +4,7 @@ Calling it again on the same folder goes on where it stopped; finished stages ar
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dynaweb.recipes import collecting, controls, dreaming, proof, worldly
@@ -43,30 +43,108 @@ def run_whole(
         out, config=config, seed=config.seed, argv=argv, may_differ=MAY_DIFFER
     ) as folder:
         run = Run(folder=folder, config=config, progress=progress)
-        proof.fix_plan(run)
-        shown = collecting.experts(run)
-        explored = collecting.exploration(run)
-        policy = first_agent(run, shown, explored)
-        own = collecting.attempts(run, policy)
-        unseen = collecting.held_out(run, policy)
-        real = [*shown, *explored, *own]
-        world = worldly.train_imagination(run, real, reader(run, policy))
-        worldly.measure_imagination(run, world, real, unseen)
-        begun = own_successes(run, policy, shown, own)
-        places = [*shown, *own, *collecting.openings(run)]
-        dreamer = dreaming.train_in_dreams(run, begun, world, places)
-        dreaming.audit_policy(run, dreamer, world, places)
-        more = controls.train_more(run, policy, shown)
-        filtered = controls.filtered_attempts(run, policy, own)
-        cloned = controls.train_filtered(run, policy, shown, filtered)
+        ready = prepare(run)
+        dreamer = dreaming.train_in_dreams(run, ready.begun, ready.world, ready.places)
+        dreaming.audit_policy(run, dreamer, ready.world, ready.places)
+        more = controls.train_more(run, ready.policy, ready.shown)
+        filtered = controls.filtered_attempts(run, ready.policy, ready.own)
+        cloned = controls.train_filtered(run, ready.policy, ready.shown, filtered)
         arms = {
-            collecting.FIRST_AGENT: policy,
+            collecting.FIRST_AGENT: ready.policy,
             controls.SFT_MORE: more,
             controls.FILTERED: cloned,
             proof.DYNAWEB: dreamer,
         }
         proof.evaluate(run, arms)
-        return close(run, [*real, *unseen])
+        return close(run, [*ready.real, *ready.unseen])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """Everything that dreaming needs, and what it was made from."""
+
+    policy: Path
+    """The first agent."""
+    begun: Path
+    """The agent that begins to dream."""
+    world: Path
+    """World model and judge, measured."""
+    places: list[Trajectory]
+    """Real attempts whose states dreams begin from."""
+    shown: list[Trajectory]
+    """Demonstrations."""
+    own: list[Trajectory]
+    """The first agent's attempts."""
+    real: list[Trajectory]
+    """All attempts that anything learns from."""
+    unseen: list[Trajectory]
+    """Held-out attempts."""
+
+
+def prepare(run: Run) -> Prepared:
+    """Every stage before the dreams; those that are done are only read."""
+    proof.fix_plan(run)
+    made = imagine(run)
+    begun = own_successes(run, made.policy, made.shown, made.own)
+    return Prepared(
+        policy=made.policy,
+        begun=begun,
+        world=made.world,
+        places=[*made.shown, *made.own, *collecting.openings(run)],
+        shown=made.shown,
+        own=made.own,
+        real=made.real,
+        unseen=made.unseen,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imagined:
+    """A world model with its judge, measured, and what they were made from."""
+
+    policy: Path
+    """The first agent."""
+    world: Path
+    shown: list[Trajectory]
+    """Demonstrations."""
+    own: list[Trajectory]
+    """The first agent's attempts."""
+    real: list[Trajectory]
+    """All attempts that world model and judge learnt from."""
+    unseen: list[Trajectory]
+    """Those that they were measured on."""
+
+
+def imagine(run: Run) -> Imagined:
+    """Every stage up to a measured world model; those that are done are only read."""
+    shown = collecting.experts(run)
+    explored = collecting.exploration(run)
+    policy = first_agent(run, shown, explored)
+    own = collecting.attempts(run, policy)
+    unseen = collecting.held_out(run, policy)
+    real = [*shown, *explored, *own]
+    world = worldly.train_imagination(run, real, reader(run, policy))
+    worldly.measure_imagination(run, world, real, unseen)
+    return Imagined(policy=policy, world=world, shown=shown, own=own, real=real, unseen=unseen)
+
+
+def run_to_dreams(
+    config: RecipeConfig, out: Path, progress: Progress = silent, argv: tuple[str, ...] = ()
+) -> Path:
+    """A recipe up to its dreams, without controls and evaluation; resumable like the whole.
+
+    Returns:
+        Folder of the training in dreams.
+
+    Raises:
+        UserError, MissingDependencyError, StorageError: as for `run_whole`.
+    """
+    with RunFolder(
+        out, config=config, seed=config.seed, argv=argv, may_differ=MAY_DIFFER
+    ) as folder:
+        run = Run(folder=folder, config=config, progress=progress)
+        ready = prepare(run)
+        return dreaming.train_in_dreams(run, ready.begun, ready.world, ready.places)
 
 
 def reader(run: Run, policy: Path) -> Path:

@@ -32,11 +32,15 @@ from dynaweb.records.trajectory import Behaviour, Trajectory
 from dynaweb.report.choose import choose_pages
 from dynaweb.report.data import DreamedPages
 from dynaweb.runs.jsonfile import read_record, write_record
+from dynaweb.world.config import WorldModelConfig
 from dynaweb.world.model import PatchWorldModel
 from dynaweb.world.train import train_world
 
 CALIBRATION = "calibration"
 FIDELITY = "fidelity.json"
+JUDGE = "judge.json"
+JUDGE_PLAIN = "judge_plain.json"
+"""The same verdicts without bars: success from a probability of one half on."""
 FOLD = 0.5
 """The held-out pages in two halves: each half's bars are measured on the other."""
 
@@ -83,12 +87,29 @@ def train_imagination(run: Run, trajectories: Sequence[Trajectory], begin: Path)
 
 
 def load_imagination(run: Run, folder: Path, judge: JudgeConfig) -> Imagination:
-    """Read a trained world model and judge."""
+    """Read a run's trained world model and judge."""
     torch.set_num_threads(run.config.threads)
+    return open_imagination(folder, run.config.name, run.config.world.ask, judge)
+
+
+def open_imagination(
+    folder: Path, name: str, ask: WorldModelConfig, judge: JudgeConfig
+) -> Imagination:
+    """Read a trained world model and judge.
+
+    Args:
+        folder: with weights and language.
+        name: for the version that is written on dreams.
+        ask: how the world model is asked.
+        judge: the judge's bars.
+
+    Raises:
+        StorageError: it cannot be read.
+    """
     language = load_language(folder)
-    sampler = TorchSampler(load_model(folder), language.tokenizer, f"world-{run.config.name}")
+    sampler = TorchSampler(load_model(folder), language.tokenizer, f"world-{name}")
     return Imagination(
-        world=PatchWorldModel(sampler, language, run.config.world.ask),
+        world=PatchWorldModel(sampler, language, ask),
         judge=LmJudge(sampler, language, judge),
     )
 
@@ -140,15 +161,15 @@ def measure_imagination(
         calibration = _bars(run, scored)
         (out / CALIBRATION).mkdir(exist_ok=True)
         save_calibration(calibration, out / CALIBRATION)
+        population = "the first agent's real attempts on unseen pages"
         own = {t.trajectory_id for t in held_out if t.behaviour is Behaviour.AGENT}
         halves = split_by_seed(held_out, fraction=FOLD, split_seed=run.config.seed)
         half = {t.trajectory_id for t in halves.held_out}
-        report = judge_table(
-            _across(run, [j for j in judged if j.trajectory_id in own], scored, half),
-            open_ones,
-            population="the first agent's real attempts on unseen pages",
-        )
-        write_record(out / "judge.json", report)
+        mine = [j for j in judged if j.trajectory_id in own]
+        across = _across(run, mine, scored, half)
+        report = judge_table(across, open_ones, population=population)
+        write_record(out / JUDGE, report)
+        write_record(out / JUDGE_PLAIN, judge_table(mine, open_ones, population=population))
         run.progress("fidelity", 1, 2, "the world model")
         compared = compare(
             asked.world, held_out, learn_tasks(training, held_out, Lexicon.load(folder))

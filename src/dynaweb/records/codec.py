@@ -86,6 +86,20 @@ def dump(record: Record) -> str:
         raise StorageError(f"{name} cannot be stored: {error}") from error
 
 
+def distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """A JSON object (`object_pairs_hook`) of which every key stands once: nothing we write repeats one.
+
+    Raises:
+        StorageError: a key stands twice, so one of its values would be lost.
+    """
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for at, key in enumerate(keys) if key in keys[:at])
+        raise StorageError(f"not a record: key {twice[:60]!r} stands twice in an object")
+    return made
+
+
 def load(line: str) -> Record:
     """The record that `dump` wrote, whatever schema version wrote it.
 
@@ -93,7 +107,7 @@ def load(line: str) -> Record:
         StorageError: not a record of ours, of a newer version, or damaged; says where.
     """
     try:
-        fields: object = json.loads(line)
+        fields: object = json.loads(line, object_pairs_hook=distinct)
     except (ValueError, RecursionError) as error:
         raise StorageError(f"not a record: {line[:60]!r} ({error})") from error
     if not isinstance(fields, dict):

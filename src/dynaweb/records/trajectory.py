@@ -38,7 +38,7 @@ class Reason(StrEnum):
     ANSWERED = "answered"
     OUT_OF_STEPS = "out_of_steps"
     RECORDING_STOPPED = "recording_stopped"
-    """A file of another tool does not say how the attempt ended; never made here, and nobody's fault."""
+    """The record does not say how the attempt ended, and nobody is to blame: a file of another tool, a crawl that was killed or trimmed."""
     BROWSER_FAULT = "browser_fault"
     WORLD_MODEL_FAULT = "world_model_fault"
     JUDGE_FAULT = "judge_fault"

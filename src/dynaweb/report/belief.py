@@ -1,12 +1,15 @@
 """Dreams done again in the real browser: can they be believed, by depth."""
 
+from collections.abc import Sequence
+
 from dynaweb.bench.results import DepthRow, ReplayReport, Share
+from dynaweb.gspo.audit import AuditPoint
 from dynaweb.report.charts import RATE_AXIS, Axis, axis_labels
 from dynaweb.report.data import ReportData
 from dynaweb.report.html import Child, Html, tag
 from dynaweb.report.parts import badge, missing, note, section, table
 from dynaweb.report.shares import big, counted, rate_of, share_interval, share_strip, share_words
-from dynaweb.report.words import percent
+from dynaweb.report.words import NONE, percent
 
 
 def belief_section(data: ReportData) -> Html:
@@ -19,7 +22,29 @@ def belief_section(data: ReportData) -> Html:
     if data.replays is None:
         return section("belief", heading, intro, missing("replays of dreams", "replays.json"))
     body = _replays(data.replays, data.summary.precision_bar, data.summary.notes.get("replays", ""))
-    return section("belief", heading, intro, body)
+    return section("belief", heading, intro, body, _audits(data.summary.audits))
+
+
+def _audits(audits: Sequence[AuditPoint]) -> Html | None:
+    """Dreamed beside real success while the agent trained: where they part, it learns its world model's mistakes."""
+    if not audits:
+        return None
+    rows: list[list[Child]] = [
+        [
+            str(a.iteration),
+            share_words(Share(hits=a.dreamed_success, n=a.dreams)),
+            share_words(Share(hits=a.real_success, n=a.dreams)),
+            NONE if a.gap is None else f"{100 * a.gap:+.0f} points",
+            badge("failure", "warned") if a.warned else "",
+        ]
+        for a in audits
+    ]
+    return table(
+        ["iteration", "dreamed success", "the same actions for real", "gap", ""],
+        rows,
+        numeric=(0, 3),
+        caption="While the agent trained: the same starts, dreamed and real",
+    )
 
 
 def _replays(found: ReplayReport, bar: float | None, said: str) -> list[Child]:

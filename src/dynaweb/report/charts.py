@@ -173,13 +173,13 @@ class _Box:
         )
 
     def y_ticks(self) -> list[float]:
-        return _ticks(self.y_low, self.y_high, 4)
+        return round_ticks(self.y_low, self.y_high, 4)
 
     def x_ticks(self) -> list[float]:
-        return sorted({float(round(t)) for t in _ticks(self.x_low, self.x_high, 5)})
+        return sorted({float(round(t)) for t in round_ticks(self.x_low, self.x_high, 5)})
 
 
-def _ticks(low: float, high: float, about: int) -> list[float]:
+def round_ticks(low: float, high: float, about: int) -> list[float]:
     """Round numbers that divide a range."""
     raw = (high - low) / about
     size = 10.0 ** math.floor(math.log10(raw))

@@ -36,7 +36,7 @@ def choose_attempts(
         for t in attempts:
             by_page.setdefault((t.task, t.seed), []).append(Attempt(arm=arm, trajectory=t))
     split = sorted(by_page, key=lambda p: (len(_endings(by_page[p])) < 2, p[1], p[0]))
-    chosen = _spread(split, pages, key=lambda p: p[0])
+    chosen = spread(split, pages, key=lambda p: p[0])
     shown = [a for page in chosen for a in by_page[page]]
     return (*shown, *(Attempt(arm="dream", trajectory=t) for t in _in_turn(dreams, imagined)))
 
@@ -50,8 +50,8 @@ def choose_pages(compared: Sequence[Compared], *, count: int = 12) -> tuple[Drea
     ranked = sorted(
         compared, key=lambda c: (c.regime not in ask, c.known.seed, c.known.task, c.known.index)
     )
-    wrong = _spread([c for c in ranked if not c.right], count, key=lambda c: c.known.task)
-    right = _spread([c for c in ranked if c.right], count, key=lambda c: c.known.task)
+    wrong = spread([c for c in ranked if not c.right], count, key=lambda c: c.known.task)
+    right = spread([c for c in ranked if c.right], count, key=lambda c: c.known.task)
     return tuple(dreamed_page(c) for c in _alternate(wrong, right)[:count])
 
 
@@ -87,11 +87,11 @@ def _endings(attempts: Sequence[Attempt]) -> set[Outcome]:
 def _in_turn(dreams: Sequence[Trajectory], count: int) -> list[Trajectory]:
     succeeded = [t for t in dreams if t.outcome is Outcome.SUCCESS]
     others = [t for t in dreams if t.outcome is not Outcome.SUCCESS]
-    by_task = [_spread(some, count, key=lambda t: t.task) for some in (succeeded, others)]
+    by_task = [spread(some, count, key=lambda t: t.task) for some in (succeeded, others)]
     return _alternate(*by_task)[:count]
 
 
-def _spread(items: Iterable[T], count: int, *, key: Callable[[T], str]) -> list[T]:
+def spread(items: Iterable[T], count: int, *, key: Callable[[T], str]) -> list[T]:
     """The first of every key, then the second of every key, and so on."""
     seen: Counter[str] = Counter()
     ranked: list[tuple[int, int, T]] = []

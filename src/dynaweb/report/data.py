@@ -11,6 +11,7 @@ from dynaweb.bench.results import FidelityReport, JudgeReport, ReplayReport
 from dynaweb.evaluate.plan import EvaluationPlan
 from dynaweb.evaluate.results import EvaluationResults
 from dynaweb.evaluate.statistics import Rate
+from dynaweb.gspo.audit import AuditPoint
 from dynaweb.records.trajectory import Trajectory
 
 
@@ -164,6 +165,8 @@ class Summary:
     """Few episodes: the page says that its intervals are wide."""
     precision_bar: float | None = None
     """Precision of dreamed success below which training warns; in [0, 1]."""
+    audits: tuple[AuditPoint, ...] = ()
+    """Dreams that were done again for real while the agent trained, iteration by iteration."""
     notes: Mapping[str, str] = field(default_factory=dict)
     """Section (`fidelity`, `judge`, `replays`) -> how it was measured, in a sentence."""
     arms: Mapping[str, str] = field(default_factory=dict)

@@ -75,11 +75,12 @@ def dreams_section(data: ReportData) -> Html:
     if not data.dreamed_pages:
         body: Child = missing("imagined pages", "dreamed_pages.json")
     else:
-        body = [_page(p, is_open=i < 2) for i, p in enumerate(data.dreamed_pages)]
+        body = [dreamed_step(p, is_open=i < 2) for i, p in enumerate(data.dreamed_pages)]
     return section("dreams", heading, intro, body)
 
 
-def _page(page: DreamedPage, *, is_open: bool) -> Html:
+def dreamed_step(page: DreamedPage, *, is_open: bool) -> Html:
+    """One imagined step beside the real one, to be opened."""
     rows = compare(page.before, page.truth, page.prediction)
     wrong = sum(r.kind != "same" for r in rows)
     said = "exact" if page.exact else f"{wrong} line{'s' if wrong > 1 else ''} wrong"

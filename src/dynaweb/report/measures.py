@@ -19,6 +19,8 @@ SOURCES = ("live", "dream", "expert", "all")
 
 FIRST = (
     "reward",
+    "audit/dreamed_rate",
+    "audit/real_rate",
     "audit/precision",
     "advantage",
     "clip_fraction",

@@ -38,22 +38,7 @@ SECTIONS = (
 
 def render_report(data: ReportData) -> str:
     """The report as one HTML document."""
-    style, script = _asset("report.css"), _asset("report.js")
-    policy = (
-        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; base-uri 'none'; "
-        "form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
-    )
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=policy),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", name="referrer", content="no-referrer"),
-        tag("meta", name="color-scheme", content="light dark"),
-        tag("title", f"{data.run.name} \u00b7 dynaweb report"),
-        tag("link", rel="icon", href="data:,"),
-        code_block("style", style),
-    )
+    script = asset("report.js")
     body = tag(
         "body",
         tag("a", "Skip to the result", href="#result", cls="skip"),
@@ -65,6 +50,28 @@ def render_report(data: ReportData) -> str:
         _footer(),
         code_block("script", _payload(data), type="application/json", id="attempts"),
         code_block("script", script),
+    )
+    return document(f"{data.run.name} \u00b7 dynaweb report", body, script)
+
+
+def document(title: str, body: Html, script: str = "") -> str:
+    """One HTML file that loads nothing: our style, our policy, and `script` by its hash where there is one."""
+    style = asset("report.css")
+    allowed = f"script-src '{_hash(script)}'; " if script else ""
+    policy = (
+        f"default-src 'none'; style-src '{_hash(style)}'; {allowed}img-src data:; base-uri 'none'; "
+        "form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+    )
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=policy),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="referrer", content="no-referrer"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("title", title),
+        tag("link", rel="icon", href="data:,"),
+        code_block("style", style),
     )
     return "<!doctype html>\n" + tag("html", head, body, lang="en").text + "\n"
 
@@ -119,7 +126,8 @@ def _payload(data: ReportData) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """A file of the report: its style or its script."""
     return files("dynaweb.report").joinpath(name).read_text("utf-8")
 
 

@@ -114,6 +114,11 @@ def _trust(data: ReportData) -> Table:
         table.add_row("judge: successes called success", share_words(data.judge.total.recall))
     if data.replays is not None:
         table.add_row("dreamed success that was real", share_words(data.replays.success_precision))
+    for a in data.summary.audits:
+        table.add_row(
+            f"iteration {a.iteration}: dreamed success / the same for real",
+            f"{a.dreamed_success} / {a.real_success} of {a.dreams}{' (warned)' if a.warned else ''}",
+        )
     speed = data.summary.speed
     if speed is not None:
         table.add_row(

@@ -7,7 +7,8 @@
       stage.begun.json  the inputs it began with
       stage.done.json   the inputs it finished with, seconds, and its own few facts
 
-Running the same command again finds the finished stages and goes on. Another configuration in the same folder is refused.
+Running the same command again goes on. Another configuration in the same folder is refused, unless the run before it left nothing:
+a command that was wrong, or stopped at once, does not keep its mended self out.
 """
 
 import fcntl
@@ -24,11 +25,14 @@ from typing import TextIO
 
 from dynaweb.errors import StorageError, UserError
 from dynaweb.runs.atomic import read_json, write_json
+from dynaweb.runs.differences import differences
 from dynaweb.runs.jsonl import JsonlWriter
 from dynaweb.runs.provenance import provenance
 
 RUN_SCHEMA = 1
 """Version of `run.json` and of the stage markers."""
+OWN_FILES = frozenset({"run.json", "lock", "sessions.jsonl"})
+"""What a run folder holds before anything is made in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,8 +186,10 @@ def check_folder(
 ) -> bool:
     """Whether the folder holds this very run; nothing is written.
 
+    A run of another configuration that has left nothing is no hindrance: its folder counts as new.
+
     Raises:
-        UserError: it holds another run, or something that is no run.
+        UserError: it holds what another run has made, or something that is no run, or is a file.
         StorageError: its `run.json` is damaged.
     """
     try:
@@ -195,21 +201,34 @@ def check_folder(
     if before is None:
         _refuse_strangers(path)
         return False
+    why = _another(before, {"seed": seed, "config": plain(config)}, may_differ)
+    if not why:
+        return True
+    if not _made_in(path):
+        return False
+    raise UserError(f"{str(path)!r} {why}; choose another folder, or delete this one")
+
+
+def _another(
+    before: Mapping[str, object], now: Mapping[str, object], may_differ: frozenset[str]
+) -> str:
+    """Why a run is not the one asked for; empty when it is."""
     if before.get("schema_version") != RUN_SCHEMA:
-        raise UserError(
-            f"{str(path)!r} was written by another version of dynaweb; choose another folder"
-        )
-    changed = differences(
-        {"seed": before.get("seed"), "config": before.get("config")},
-        {"seed": seed, "config": plain(config)},
-    )
+        return "was written by another version of dynaweb"
+    theirs, ours = before.get("config"), now["config"]
+    if isinstance(theirs, dict) and isinstance(ours, dict) and not theirs.keys() & ours.keys():
+        return "holds what another command made (the last line of its sessions.jsonl says which)"
+    changed = differences({"seed": before.get("seed"), "config": theirs}, now)
     lines = [t for key, t in changed.items() if key.removeprefix("config.") not in may_differ]
-    if lines:
-        shown = "; ".join(lines[:4]) + (f"; and {len(lines) - 4} more" if len(lines) > 4 else "")
-        raise UserError(
-            f"{str(path)!r} holds a run of another configuration ({shown}); choose another folder, or delete this one"
-        )
-    return True
+    if not lines:
+        return ""
+    shown = "; ".join(lines[:4]) + (f"; and {len(lines) - 4} more" if len(lines) > 4 else "")
+    return f"holds a run of another configuration ({shown})"
+
+
+def _made_in(path: Path) -> list[str]:
+    """Names of what stands in a folder beside what every run puts there; hidden ones are nobody's work."""
+    return sorted(p.name for p in path.iterdir() if p.name not in OWN_FILES and p.name[0] != ".")
 
 
 def require_free(path: Path) -> None:
@@ -246,10 +265,10 @@ def _locked(path: Path) -> TextIO:
 
 def _refuse_strangers(path: Path) -> None:
     if not path.is_dir():
+        if path.exists():
+            raise UserError(f"{str(path)!r} is a file: name a folder")
         return
-    ours = ("lock", "sessions.jsonl")
-    found = sorted(p.name for p in path.iterdir() if p.name not in ours and p.name[0] != ".")
-    if found:
+    if found := _made_in(path):
         raise UserError(
             f"{str(path)!r} is not a run folder and holds {found[0]!r}; choose an empty or a new folder"
         )
@@ -274,18 +293,6 @@ def fingerprint(value: object) -> str:
     """Sixteen hexadecimal digits that change when the value does; the same on every machine."""
     text = json.dumps(plain(value), sort_keys=True)
     return hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
-
-
-def differences(before: object, after: object, key: str = "") -> dict[str, str]:
-    """Dotted key -> what changed there, for people."""
-    if isinstance(before, dict) and isinstance(after, dict):
-        found: dict[str, str] = {}
-        for name in sorted({*before, *after}, key=str):
-            found |= differences(
-                before.get(name), after.get(name), f"{key}.{name}" if key else str(name)
-            )
-        return found
-    return {} if before == after else {key: f"{key} was {before!r}, now {after!r}"}
 
 
 def _code(info: Mapping[str, object]) -> str:

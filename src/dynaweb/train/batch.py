@@ -26,11 +26,18 @@ class Example:
     """At least one token, the end token included when the reply should end."""
     weight: float = 1.0
     """How much the example counts, beside the others of its step; above 0."""
+    silent: tuple[tuple[int, int], ...] = ()
+    """Half-open ranges of the reply that are read and not learnt: turns of others in the middle of a conversation."""
 
     @property
     def length(self) -> int:
         """Positions it takes."""
         return len(self.prompt_ids) + len(self.completion_ids)
+
+    @property
+    def learnt(self) -> int:
+        """Tokens that are learnt."""
+        return len(self.completion_ids) - sum(end - begin for begin, end in self.silent)
 
 
 def examples_checksum(examples: Iterable[Example]) -> str:
@@ -40,6 +47,8 @@ def examples_checksum(examples: Iterable[Example]) -> str:
         ids = (len(e.prompt_ids), *e.prompt_ids, *e.completion_ids)
         data.update(array.array("q", ids).tobytes())
         data.update(repr(e.weight).encode())
+        if e.silent:
+            data.update(repr(e.silent).encode())
     return data.hexdigest()
 
 

@@ -8,6 +8,11 @@ from dynaweb.errors import UserError
 
 OptimizerName: TypeAlias = Literal["adamw", "muon"]
 Normalise: TypeAlias = Literal["token", "example"]
+Schedule: TypeAlias = Literal["trapezoid", "cosine"]
+Precision: TypeAlias = Literal["fp32", "bf16"]
+
+LENGTHS = ("steps", "epochs", "max_seconds")
+"""Fields of `FitConfig` that say how long; exactly one of them does."""
 
 
 def _check(
@@ -82,10 +87,18 @@ class FitConfig:
     """Positions in one forward pass, at least 1: bounds memory, changes nothing else."""
     warmup_steps: int = 20
     """Steps over which the rate rises to its peak, at least 0."""
+    warmup_fraction: float = 0.0
+    """The same as a share of all steps, in [0, 0.9]; above 0 it takes the place of `warmup_steps`."""
+    schedule: Schedule = "trapezoid"
+    """After the rise: `trapezoid` stays up and then falls in a line; `cosine` falls along half a wave, all the way."""
     decay_fraction: float = 0.5
-    """Last part of the training over which the rate falls to zero in a line, in [0, 0.9]."""
+    """Of a trapezoid: last part of the training over which the rate falls to zero, in [0, 0.9]; 0 keeps it up."""
     normalise: Normalise = "token"
     """What counts equally in a step: every completion token, or every example."""
+    precision: Precision = "fp32"
+    """Of the arithmetic; `bf16` needs a GPU. Weights and optimiser are in fp32 either way."""
+    recompute: bool = False
+    """Recompute activations instead of keeping them: far less memory, about a third more time, the same result."""
     optimizer: OptimizerConfig = OptimizerConfig()
     """How gradients become steps."""
     seed: int = 0
@@ -96,10 +109,10 @@ class FitConfig:
     """Steps between rows of metrics, at least 1."""
 
     def __post_init__(self) -> None:
-        given = [n for n in ("steps", "epochs", "max_seconds") if getattr(self, n) is not None]
+        given = [n for n in LENGTHS if getattr(self, n) is not None]
         if len(given) != 1:
             raise UserError(
-                f"training length needs exactly one of steps, epochs, max_seconds; got {given or 'none'}"
+                f"training length needs exactly one of {', '.join(LENGTHS)}, the others none; got {' and '.join(given) or 'none'}"
             )
         if self.steps is not None and self.steps < 0:
             raise UserError(f"steps is {self.steps!r}: use at least 0")
@@ -111,9 +124,25 @@ class FitConfig:
                 raise UserError(f"{name} is {getattr(self, name)!r}: use at least 1")
         if self.warmup_steps < 0:
             raise UserError(f"warmup_steps is {self.warmup_steps!r}: use at least 0")
-        _check("decay_fraction", self.decay_fraction, at_least=0.0)
-        if self.decay_fraction > 0.9:
-            raise UserError(f"decay_fraction is {self.decay_fraction!r}: use at most 0.9")
-        if self.normalise not in ("token", "example"):
-            raise UserError(f"normalise is {self.normalise!r}: use 'token' or 'example'")
+        for name in ("decay_fraction", "warmup_fraction"):
+            _check(name, getattr(self, name), at_least=0.0)
+            if getattr(self, name) > 0.9:
+                raise UserError(f"{name} is {getattr(self, name)!r}: use at most 0.9")
+        self._check_words()
         _check("checkpoint_seconds", self.checkpoint_seconds, above=0.0)
+
+    def _check_words(self) -> None:
+        choices = {
+            "normalise": ("token", "example"),
+            "schedule": ("trapezoid", "cosine"),
+            "precision": ("fp32", "bf16"),
+        }
+        for name, known in choices.items():
+            if getattr(self, name) not in known:
+                raise UserError(
+                    f"{name} is {getattr(self, name)!r}: use {known[0]!r} or {known[1]!r}"
+                )
+        if self.max_seconds is not None and (self.warmup_fraction or self.schedule == "cosine"):
+            raise UserError(
+                "warmup_fraction and schedule 'cosine' need to know how many steps there are: give steps or epochs, not max_seconds"
+            )

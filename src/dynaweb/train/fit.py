@@ -7,10 +7,8 @@ machine and number of threads.
 """
 
 import dataclasses
-import hashlib
 import json
 import math
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -23,10 +21,12 @@ from transformers import PreTrainedModel
 
 from dynaweb.errors import StorageError, TrainingError, UserError
 from dynaweb.lm.model import context_length
-from dynaweb.train.batch import Example, all_batches, examples_checksum, split_batch
-from dynaweb.train.checkpoint import Json, latest_checkpoint, save_checkpoint
+from dynaweb.train.batch import Example, all_batches, examples_checksum
+from dynaweb.train.checkpoint import Json, save_checkpoint
 from dynaweb.train.config import FitConfig as FitConfig
-from dynaweb.train.logprob import flat_logprobs
+from dynaweb.train.crew import Alone, Crew, take_weights, trained, weights_checksum, whole
+from dynaweb.train.loss import check_precision
+from dynaweb.train.memory import recompute_activations
 from dynaweb.train.metrics import FitRow as FitRow
 from dynaweb.train.metrics import append_row, drop_rows_after
 from dynaweb.train.optimizer import Optimizer
@@ -77,6 +77,7 @@ def fit(
     config: FitConfig,
     folder: Path,
     progress: Progress | None = None,
+    crew: Crew | None = None,
 ) -> FitResult:
     """Train a model in place, from the weights it has.
 
@@ -87,6 +88,7 @@ def fit(
         folder: Holds checkpoints and `metrics.jsonl`; of this training alone. A training that is
             there already is continued or, when complete, only loaded.
         progress: Told every row of metrics.
+        crew: Who does it: this process alone when not given, else the ranks of `ranks.crew_of`, each of which calls this.
 
     Raises:
         UserError: no examples, or one that does not fit the model.
@@ -94,17 +96,22 @@ def fit(
         TrainingError: loss or gradients are no longer finite; the last checkpoint is still good.
     """
     _check_examples(model, examples)
+    check_precision(model.device, config)
+    crew = crew or Alone(model)
     model.eval()
     optimizer = Optimizer(model, config.optimizer)
     identity = _identity(model, examples, config)
-    found = latest_checkpoint(folder / CHECKPOINTS)
+    found = crew.newest(folder / CHECKPOINTS)
     course = _Course()
     if found is not None:
         _check_identity(found.state, identity, folder)
-        model.load_state_dict(found.tensors("model"), strict=False)
+        take_weights(model, found.tensors("model"))
         optimizer.restore(found.tensors("optimizer"))
         course = _course(found.state)
-    _train(model, examples, config, folder, optimizer, course, identity, progress)
+    if config.recompute:
+        recompute_activations(model)
+    _train(model, examples, config, folder, optimizer, course, identity, progress, crew)
+    model.eval()
     return FitResult(
         steps=course.step,
         loss=course.loss,
@@ -124,70 +131,52 @@ def _train(
     course: _Course,
     identity: dict[str, str],
     progress: Progress | None,
+    crew: Crew,
 ) -> None:
     lengths = [e.length for e in examples]
     if course.planned is None:
         course.planned = planned_steps(config, lengths)
-    drop_rows_after(folder / METRICS, course.step)
+    if crew.first:
+        drop_rows_after(folder / METRICS, course.step)
     batches = islice(all_batches(lengths, config.batch_tokens, config.seed), course.step, None)
-    saved_at = tick = time.monotonic()
+    saved_at = tick = crew.clock()
     while course.planned is None or course.step < course.planned:
         batch = [examples[i] for i in next(batches)]
         scale = learning_rate_scale(course.step, course.planned, config)
-        loss = accumulate_gradients(model, batch, config)
+        loss = crew.accumulate(batch, config)
         norm = optimizer.step(scale)
-        now = time.monotonic()
+        now = crew.clock()
         _advance(course, loss, sum(e.length for e in batch), now - tick, config)
         tick = now
         last = course.step == course.planned
         if last or course.step % config.log_every == 0:
             row = _close_window(course, scale, norm)
-            folder.mkdir(parents=True, exist_ok=True)
-            append_row(folder / METRICS, row)
-            if progress is not None:
-                progress(row)
+            if crew.first:
+                folder.mkdir(parents=True, exist_ok=True)
+                append_row(folder / METRICS, row)
+                if progress is not None:
+                    progress(row)
         if last or now - saved_at >= config.checkpoint_seconds:
             check_finite(model)
-            groups: dict[str, Mapping[str, Tensor]] = {
-                "model": dict(model.named_parameters()),
-                "optimizer": optimizer.state(),
-            }
-            save_checkpoint(
-                folder / CHECKPOINTS,
-                course.step,
-                groups,
-                {"course": dataclasses.asdict(course), **identity},
-            )
-            saved_at = time.monotonic()
+            _save(model, optimizer, course, identity, folder, crew)
+            saved_at = crew.clock()
 
 
-def accumulate_gradients(
-    model: PreTrainedModel, batch: Sequence[Example], config: FitConfig, *, scale: float = 1.0
-) -> float:
-    """Gradients of the loss of one step, times `scale`, in as many passes as memory asks for; returns the loss.
-
-    Raises:
-        TrainingError: the loss is not finite.
-    """
-    token = config.normalise == "token"
-    total = sum(e.weight * (len(e.completion_ids) if token else 1) for e in batch)
-    parts = list(split_batch(range(len(batch)), [e.length for e in batch], config.micro_tokens))
-    loss = 0.0
-    for part in parts:
-        rows = [batch[i] for i in part]
-        shares = [e.weight / total / (1 if token else len(e.completion_ids)) for e in rows]
-        counts = torch.tensor([len(e.completion_ids) for e in rows])
-        share_N = torch.repeat_interleave(torch.tensor(shares), counts).to(model.device)
-        part_loss = -(flat_logprobs(model, rows) * share_N).sum()
-        value = part_loss.item()
-        if not math.isfinite(value):
-            model.zero_grad(set_to_none=True)
-            raise TrainingError(
-                f"training loss is {value!r}: lower the learning rate, or look for a broken example"
-            )
-        (part_loss * scale).backward()
-        loss += value
-    return loss
+def _save(
+    model: PreTrainedModel,
+    optimizer: Optimizer,
+    course: _Course,
+    identity: dict[str, str],
+    folder: Path,
+    crew: Crew,
+) -> None:
+    groups: dict[str, Mapping[str, Tensor]] = {
+        "model": crew.gathered(trained(model)),
+        "optimizer": crew.gathered(optimizer.state()),
+    }
+    if crew.first:
+        state: dict[str, Json] = {"course": dataclasses.asdict(course), **identity}
+        save_checkpoint(folder / CHECKPOINTS, course.step, groups, state)
 
 
 def check_finite(model: PreTrainedModel) -> None:
@@ -196,8 +185,8 @@ def check_finite(model: PreTrainedModel) -> None:
     Raises:
         TrainingError: a parameter is not finite.
     """
-    for name, p in model.named_parameters():
-        if not bool(torch.isfinite(p).all()):
+    for name, p in trained(model).items():
+        if not bool(whole(torch.isfinite(p).all())):
             raise TrainingError(f"weights {name!r} are not finite: lower the learning rate")
 
 
@@ -254,16 +243,12 @@ def _identity(
     settings = {
         k: v
         for k, v in dataclasses.asdict(config).items()
-        if k not in ("checkpoint_seconds", "log_every")
+        if k not in ("checkpoint_seconds", "log_every", "recompute")
     }
-    weights = hashlib.sha256()
-    for name, p in model.named_parameters():
-        weights.update(name.encode())
-        weights.update(p.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes())
     return {
         "configuration": json.dumps(settings, sort_keys=True),
         "examples": examples_checksum(examples),
-        "first weights": weights.hexdigest(),
+        "first weights": weights_checksum(model),
     }
 
 

@@ -59,8 +59,19 @@ def flat_logprobs(
     empty = [i for i, r in enumerate(rows) if not r.prompt_ids or not r.completion_ids]
     if empty or not rows:
         raise ValueError(f"rows {empty} of {len(rows)} have an empty prompt or completion")
+    return laid_logprobs(model, *layout(rows), temperature=temperature)
+
+
+def laid_logprobs(
+    model: PreTrainedModel,
+    ids_BT: Int[Tensor, "B T"],
+    row_N: Int[Tensor, " N"],
+    place_N: Int[Tensor, " N"],
+    *,
+    temperature: float = 1.0,
+) -> Float[Tensor, " N"]:
+    """As `flat_logprobs`, of rows that `layout` has laid out."""
     device = model.device
-    ids_BT, row_N, place_N = _layout(rows)
     states_BTH = hidden_states(model, ids_BT.to(device))
     logits_NV = output_logits(model, states_BTH[row_N.to(device), place_N.to(device)])
     if temperature != 1.0:
@@ -69,7 +80,7 @@ def flat_logprobs(
     return -torch.nn.functional.cross_entropy(logits_NV, target_N, reduction="none")
 
 
-def _layout(rows: Sequence[Row]) -> tuple[Int[Tensor, "B T"], Int[Tensor, " N"], Int[Tensor, " N"]]:
+def layout(rows: Sequence[Row]) -> tuple[Int[Tensor, "B T"], Int[Tensor, " N"], Int[Tensor, " N"]]:
     """Ids padded on the right; row and position that predict each completion token."""
     longest = max(len(r.prompt_ids) + len(r.completion_ids) for r in rows)
     ids_BT = torch.zeros(len(rows), longest, dtype=torch.long)

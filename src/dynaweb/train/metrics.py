@@ -1,11 +1,13 @@
 """Rows of metrics of one training, as JSON lines in its folder."""
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from dynaweb.errors import StorageError
 from dynaweb.runs.atomic import write_text
+from dynaweb.runs.progress import Progress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +28,16 @@ class FitRow:
     """Prompt and completion tokens read per second of wall clock; padding not counted."""
     elapsed_sec: float
     """Wall clock of training so far, over all resumptions."""
+
+
+def fit_progress(progress: Progress, stage: str) -> Callable[[FitRow], None]:
+    """Rows of metrics as a progress bar."""
+
+    def tell(row: FitRow) -> None:
+        note = f"loss {row.loss:.3f}, {row.tokens_per_sec:,.0f} tokens/s"
+        progress(stage, row.step, row.planned_steps, note)
+
+    return tell
 
 
 def append_row(path: Path, row: FitRow) -> None:

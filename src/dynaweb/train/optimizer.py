@@ -6,10 +6,12 @@ from typing import Final
 
 import torch
 from torch import Tensor
+from torch.distributed.tensor import DTensor
 from transformers import PreTrainedModel
 
 from dynaweb.errors import StorageError, TrainingError, UserError
 from dynaweb.train.config import OptimizerConfig
+from dynaweb.train.crew import sharded_like, whole
 
 NEWTON_SCHULZ: Final = (3.4445, -4.7750, 2.0315)
 """Coefficients of the quintic iteration (Keller Jordan's Muon; the same as torch.optim.Muon's)."""
@@ -103,6 +105,10 @@ class Optimizer:
         }
         hidden = [(n, p) for n, p in named if p.ndim == 2 and id(p) not in embeddings]
         on_muon = hidden if config.name == "muon" else []
+        if any(isinstance(p, DTensor) for _, p in on_muon):
+            raise UserError(
+                "optimizer 'muon' needs every matrix whole, and FSDP2 shards them: use optimizer 'adamw', or sharding 'ddp'"
+            )
         rest = [(n, p) for n, p in named if all(p is not q for _, q in on_muon)]
         self._clip_norm = config.clip_norm
         self._parameters = [p for _, p in named]
@@ -131,17 +137,18 @@ class Optimizer:
             )
             self._parts.append(("muon", muon, on_muon, config.muon_learning_rate))
 
-    def step(self, scale: float) -> float:
+    def step(self, scale: float, limit: float = math.inf) -> float:
         """Clip, apply and clear the gradients; returns their norm before clipping.
 
         Args:
             scale: Of the peak learning rates, in [0, 1].
+            limit: Largest norm before clipping that is applied at all.
 
         Raises:
-            TrainingError: a gradient is not finite. The weights are as they were.
+            TrainingError: a gradient is not finite, or past the limit. The weights are as they were.
         """
-        norm = float(torch.nn.utils.clip_grad_norm_(self._parameters, self._clip_norm))
-        if not math.isfinite(norm):
+        norm = float(whole(torch.nn.utils.clip_grad_norm_(self._parameters, self._clip_norm)))
+        if not math.isfinite(norm) or norm > limit:
             self.clear()
             raise TrainingError(
                 f"gradient norm is {norm!r}: lower the learning rate, or look for a broken example"
@@ -168,11 +175,13 @@ class Optimizer:
         }
 
     def restore(self, state: Mapping[str, Tensor]) -> None:
-        """Take over what `state` returned.
+        """Take over what `state` returned; what was there before is forgotten.
 
         Raises:
             StorageError: it belongs to other parameters or another optimiser.
         """
+        for _, optimizer, _, _ in self._parts:
+            optimizer.state.clear()
         known = {
             f"{kind}/{name}": (optimizer, p)
             for kind, optimizer, named, _ in self._parts
@@ -189,4 +198,4 @@ class Optimizer:
                 raise StorageError(
                     f"optimiser state {key!r} has shape {tuple(value.shape)}, the parameter {tuple(p.shape)}"
                 )
-            optimizer.state[p][item] = value.to(p.device, copy=True)
+            optimizer.state[p][item] = sharded_like(value, p).to(p.device, copy=True)

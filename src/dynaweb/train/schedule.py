@@ -1,5 +1,6 @@
 """How many steps a training makes, and how fast it learns at each."""
 
+import math
 from collections.abc import Sequence
 
 from dynaweb.train.batch import epoch_batches
@@ -7,13 +8,21 @@ from dynaweb.train.config import FitConfig
 
 
 def learning_rate_scale(step: int, planned: int | None, config: FitConfig) -> float:
-    """Share of the peak rate at a step (counted from 0): a rise, a plateau, a line down to zero.
+    """Share of the peak rate at a step (counted from 0): a rise, then a plateau and a line to zero, or half a wave.
 
     The plateau lets a training on the clock decide late how many steps it makes: what came before
     does not depend on that number.
     """
-    rise = min(1.0, (step + 1) / config.warmup_steps) if config.warmup_steps else 1.0
-    if planned is None or config.decay_fraction == 0.0:
+    warmup = config.warmup_steps
+    if config.warmup_fraction and planned is not None:
+        warmup = round(config.warmup_fraction * planned)
+    rise = min(1.0, (step + 1) / warmup) if warmup else 1.0
+    if planned is None:
+        return rise
+    if config.schedule == "cosine":
+        gone = max(0.0, (step - warmup) / max(planned - warmup, 1))
+        return rise * 0.5 * (1.0 + math.cos(math.pi * min(gone, 1.0)))
+    if config.decay_fraction == 0.0:
         return rise
     return rise * min(1.0, (planned - step) / (planned * config.decay_fraction))
 

@@ -98,8 +98,8 @@ _PLAIN = (DeltaKind.NONE, DeltaKind.TERMINAL)
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
-    """One example before counting."""
+class Said:
+    """The example of one step, before equal ones are counted together."""
 
     task: str
     action: str
@@ -112,14 +112,14 @@ def world_examples(
     trajectories: Iterable[Trajectory], config: ExamplesConfig, *, seed: int
 ) -> WorldExamples:
     """Build examples from real attempts; the same input gives the same examples in the same order."""
-    counts: Counter[_Said] = Counter()
+    counts: Counter[Said] = Counter()
     dropped: Counter[str] = Counter()
     steps_in = 0
     for trajectory in trajectories:
         for known in known_steps(trajectory):
             steps_in += 1
-            said = _say(known, config)
-            if isinstance(said, _Said):
+            said = say(known, config)
+            if isinstance(said, Said):
                 counts[said] += 1
             else:
                 dropped[said] += 1
@@ -148,11 +148,16 @@ def world_examples(
 
 def world_prompt(ruled: Ruled, asked: Imagine, *, show_goal: bool, past_actions: int) -> str:
     """The question, as the model is asked it in training and in dreams."""
-    earlier = list(zip(asked.done, asked.history, strict=False))
-    latest = earlier[len(earlier) - min(past_actions, len(earlier)) :]
-    done = [label_action(action, page) for action, page in latest if action is not None]
+    done = done_before(asked, past_actions)
     did = label_action(asked.action, asked.history[-1])
     return render_predict(ruled.page.tree, did, asked.goal if show_goal else None, done)
+
+
+def done_before(asked: Imagine, past_actions: int) -> list[str]:
+    """Labelled actions before the present one, oldest first, of the latest `past_actions` pages."""
+    earlier = list(zip(asked.done, asked.history, strict=False))
+    latest = earlier[len(earlier) - min(past_actions, len(earlier)) :]
+    return [label_action(action, page) for action, page in latest if action is not None]
 
 
 def change_after_rules(ruled: Ruled, known: Known) -> Delta:
@@ -162,8 +167,8 @@ def change_after_rules(ruled: Ruled, known: Known) -> Delta:
     return without_renumbering(diff(page, known.action, target, terminal=known.terminal))
 
 
-def _say(known: Known, config: ExamplesConfig) -> _Said | str:
-    """The example of a step, or why it has none."""
+def say(known: Known, config: ExamplesConfig) -> Said | str:
+    """The example of a step, or the reason why it has none."""
     ruled = apply_rules(known.history, known.action)
     if ruled.settled:
         return f"settled_by_{ruled.rule}"
@@ -175,7 +180,7 @@ def _say(known: Known, config: ExamplesConfig) -> _Said | str:
         return "change_too_long"
     if not known.terminal and not _gives(ruled, known, completion):
         return "change_not_expressible"
-    return _Said(
+    return Said(
         task=known.task,
         action=type(known.action).__name__,
         kind=delta.kind,
@@ -195,12 +200,12 @@ def _gives(ruled: Ruled, known: Known, completion: str) -> bool:
     return equal_as_shown(page, known.next_page, ruled.page)
 
 
-def _capped(counts: Counter[_Said], config: ExamplesConfig, seed: int) -> set[_Said]:
+def _capped(counts: Counter[Said], config: ExamplesConfig, seed: int) -> set[Said]:
     """At most so many examples of a kind; which ones is a hash, so that order does not matter."""
-    groups: dict[tuple[str, str, DeltaKind], list[_Said]] = defaultdict(list)
+    groups: dict[tuple[str, str, DeltaKind], list[Said]] = defaultdict(list)
     for said in counts:
         groups[said.task, said.action, said.kind].append(said)
-    kept: set[_Said] = set()
+    kept: set[Said] = set()
     for (_, _, kind), alike in groups.items():
         cap = config.plain_cap if kind in _PLAIN else config.cap
         alike.sort(key=lambda s: derive_seed(seed, "cap", s.prompt, s.completion))
@@ -208,17 +213,15 @@ def _capped(counts: Counter[_Said], config: ExamplesConfig, seed: int) -> set[_S
     return kept
 
 
-def _shown(
-    kept: set[_Said], counts: Mapping[_Said, int], config: ExamplesConfig
-) -> dict[_Said, int]:
+def _shown(kept: set[Said], counts: Mapping[Said, int], config: ExamplesConfig) -> dict[Said, int]:
     """How often each example is shown: as often as it was seen, and more where a task has few changes.
 
     All answers to one kind of action are scaled alike, so that a model still sees how often a page changes.
     """
-    groups: dict[tuple[str, str], list[_Said]] = defaultdict(list)
+    groups: dict[tuple[str, str], list[Said]] = defaultdict(list)
     for said in kept:
         groups[said.task, said.action].append(said)
-    shown: dict[_Said, int] = {}
+    shown: dict[Said, int] = {}
     for alike in groups.values():
         times = {said: min(counts[said], config.most_shown) for said in alike}
         changes = sum(n for said, n in times.items() if said.kind not in _PLAIN)

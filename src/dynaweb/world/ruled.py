@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from dynaweb.contracts import Prediction, PredictionStatus
 from dynaweb.records.observation import Observation
 from dynaweb.records.trajectory import Fault
 
@@ -20,3 +21,16 @@ class Ruled:
     terminal: bool = False
     touched: tuple[tuple[str, str], ...] = ()
     """(bid, attribute) pairs that the rule set or unset."""
+
+
+def settled_prediction(ruled: Ruled) -> Prediction:
+    """A settled step as what a world model answers."""
+    return Prediction(
+        observation=ruled.page,
+        delta=None,
+        status=PredictionStatus.OK,
+        confidence=1.0,
+        terminal=ruled.terminal,
+        fault=ruled.fault,
+        by_rule=True,
+    )

@@ -39,6 +39,8 @@ class WorldData:
     examples: tuple[Example, ...]
     counts: Mapping[str, int]
     """Name -> number; `steps_in`, `world_examples`, `dropped.<reason>` and so on."""
+    too_long: tuple[str, ...] = ()
+    """The examples that were left out for their length, each with its task and length."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +85,11 @@ def build_world_data(
     made = _made_verdicts(language, config)
     counts["verdict_exercises"] = len(made)
     judge_rows += encode_examples(language, [(e.prompt, e.completion) for e in made])
+    longer = [
+        f"task {e.task!r}: {row.length} tokens"
+        for e, row in zip(worlds, world_rows, strict=True)
+        if row.length > context
+    ]
     kept_worlds, counts["dropped.world_too_long"] = fitting(world_rows, context)
     kept_judges, counts["dropped.judge_too_long"] = fitting(judge_rows, context)
     scale = _judge_scale(kept_worlds, kept_judges, config.judge_fraction)
@@ -90,7 +97,8 @@ def build_world_data(
         Example(prompt_ids=e.prompt_ids, completion_ids=e.completion_ids, weight=e.weight * scale)
         for e in kept_judges
     ]
-    return WorldData(examples=(*kept_worlds, *scaled), counts=counts)
+    named = tuple(dict.fromkeys(longer))
+    return WorldData(examples=(*kept_worlds, *scaled), counts=counts, too_long=named)
 
 
 def _made_verdicts(language: Language, config: WorldTrainConfig) -> list[TextExample]:

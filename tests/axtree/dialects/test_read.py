@@ -221,3 +221,14 @@ def test_playwright_text_in_brackets_is_text():
 def test_what_is_no_tree_is_refused(text):
     with pytest.raises(TreeError, match="no tree"):
         read_document(text)
+
+
+def test_tag_names_become_the_roles_that_such_elements_have():
+    text = "[1] RootWebArea 'Shop' focused: True\n\t[2] BUTTON 'Save'\n\t[3] A 'Home'\n\t[4] H2 'News'\n\t[5] SPAN 'x'\n\t[6] INPUT ''"
+    document = read_document(text, Dialect.TAGROLE)
+    assert [n.role for n in common_tree(document)] == [
+        *("RootWebArea", "button", "link", "heading", "generic", "INPUT")
+    ]
+    assert render_document(document) == text
+    marks = read_document("[31] [IMG] [A fax]\n[] [StaticText] [$9]", Dialect.MARKS)
+    assert [n.role for n in common_tree(marks)] == ["image", "StaticText"]

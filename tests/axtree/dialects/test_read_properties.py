@@ -1,13 +1,22 @@
 """Random trees come back as they were; any text at all is a document or a named error, in linear time."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.timing import cpu_seconds
 
+from dynaweb.axtree.dialects import read
 from dynaweb.axtree.dialects.common import common_tree
 from dynaweb.axtree.dialects.document import Dialect, Document, Layout
-from dynaweb.axtree.dialects.read import parse_document, read_document, render_document
+from dynaweb.axtree.dialects.grammar import Reader
+from dynaweb.axtree.dialects.read import (
+    GRAMMARS,
+    parse_document,
+    read_document,
+    render_document,
+)
 from dynaweb.axtree.tree import Node, render_tree
 from dynaweb.errors import TreeError
 
@@ -160,6 +169,68 @@ def test_any_text_is_given_back_or_refused(text):
 @given(junk, st.sampled_from(list(Dialect)))
 def test_any_text_taken_for_any_dialect_is_given_back(text, dialect):
     assert render_document(read_document(text, dialect)) == text
+
+
+def _both_ways(dialect, text):
+    grammar = GRAMMARS[dialect]
+    slow = Reader(replace(grammar, quick=None))
+    assert Reader(grammar).place(text, 2) == slow.place(text, 2)
+    return grammar.quick is not None and grammar.quick.read(text, 2) is not None
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.one_of(
+        junk,
+        st.lists(junk, max_size=6).map("\n\t".join),
+        trees(QUOTED_ATTRS).map(lambda nodes: _written(Dialect.BROWSERGYM, nodes)),
+        trees(ARIA_ATTRS).map(lambda nodes: _written(Dialect.ARIA_REF, nodes, "  ")),
+        trees(QUOTED_ATTRS).map(lambda nodes: _written(Dialect.UNQUOTED, nodes)),
+    ),
+    st.sampled_from([d for d in Dialect if GRAMMARS[d].quick is not None]),
+)
+def test_a_whole_text_reads_the_same_the_quick_way(text, dialect):
+    quick = read_document(text, dialect)
+    slow = replace(GRAMMARS[dialect], quick=None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(read.GRAMMARS, dialect, slow)
+        patch.setitem(read._READERS, dialect, Reader(slow))
+        assert read_document(text, dialect) == quick
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    st.one_of(
+        junk, trees(QUOTED_ATTRS).map(lambda t: t[-1]), trees(ARIA_ATTRS).map(lambda t: t[-1])
+    ),
+    st.sampled_from([d for d in Dialect if GRAMMARS[d].quick is not None]),
+)
+def test_the_quick_way_reads_what_the_slow_one_reads(given_, dialect):
+    if isinstance(given_, str):
+        _both_ways(dialect, given_)
+        return
+    spelt = GRAMMARS[dialect].spell(given_, opens=False)
+    for text in (spelt, f"{spelt}:", spelt.replace(", value", " value"), spelt[:-1]):
+        _both_ways(dialect, text)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        (Dialect.BROWSERGYM, "[a12] textbox 'Name' value='x', focused, level=2"),
+        (Dialect.DYNAWEB, "[3] textbox 'Name', value='x', required"),
+        (Dialect.WEBARENA, "[12] textbox 'Name' focused: True required: False"),
+        (Dialect.UNQUOTED, "[12] button Save it, clickable, type=button"),
+        (Dialect.MARKS, "[33] [BUTTON] [Add [to]\nCart]"),
+        (Dialect.LABELS, '[3]: <input> "Name", "Your name";'),
+        (Dialect.ARIA, '- button "Save" [disabled]:'),
+        (Dialect.ARIA_REF, '- textbox "Name" [level=2] [ref=e12] [cursor=pointer]: some text'),
+        (Dialect.ARIA_REF, "- /url: https://shop.test/?a=b&c=%20"),
+        (Dialect.ARIA_REF, "- list [ref=e1]:"),
+    ],
+)
+def test_the_common_elements_go_the_quick_way(dialect, text):
+    assert _both_ways(dialect, text)
 
 
 HOSTILE = {

@@ -92,6 +92,80 @@ def test_mind2web_targets_are_on_their_pages(tmp_path):
         )
 
 
+@needs_html
+def test_what_mind2webs_browser_did_not_draw_is_no_element_unless_it_can_be_chosen():
+    from dynaweb.dataset.imports.html import html_tree
+
+    hidden = 'bounding_box_rect="-1,-1,-1,-1"'
+    markup = f"""<html backend_node_id="1"><body><button backend_node_id="2" bounding_box_rect="0,0,9,9"><text backend_node_id="3"
+      bounding_box_rect="0,0,9,9">Help</text></button><div backend_node_id="4" {hidden} role="dialog"><a backend_node_id="5" {hidden}
+      is_clickable="true"><text backend_node_id="6" {hidden}>Answers</text></a></div><select backend_node_id="7" bounding_box_rect="0,0,9,9">
+      <option backend_node_id="8" {hidden} value="usd">USD</option></select></body></html>"""
+    tree = "RootWebArea ''\n\t[2] button 'Help'\n\t\tStaticText 'Help'\n\t[7] combobox ''\n\t\t[8] option 'USD', value='usd'"
+    assert html_tree(markup) == tree + "\n\t\t\tStaticText 'USD'"
+    assert "[5] link 'Answers'" in html_tree(markup, frozenset({"5"}))
+
+
+PUBLISHED_PAGE = """<html backend_node_id="1"><head backend_node_id="2"><title backend_node_id="3"><text backend_node_id="4">Shop</text></title></head>
+<body backend_node_id="5"><header backend_node_id="6"><a backend_node_id="7" aria_label="Home"/><div backend_node_id="8"/></header>
+<label backend_node_id="9"><text backend_node_id="10">Size</text></label><select backend_node_id="11" name="size" bounding_box_rect="0,0,9,9">
+<option backend_node_id="12" option_selected="true" value="s"><text backend_node_id="13">Small</text></option>
+<option backend_node_id="14" value="l"><text backend_node_id="15">Large</text></option></select>
+<input backend_node_id="16" type="checkbox" input_checked="true" value="on"/><input backend_node_id="17" type="search" value="old" input_value="tea"/>
+<textarea backend_node_id="18"><text backend_node_id="19">Hello</text></textarea>
+<iframe backend_node_id="20"><html backend_node_id="21"><body backend_node_id="22"><button backend_node_id="23"><text backend_node_id="24">Pay</text></button></body></html></iframe>
+<button backend_node_id="25"><svg backend_node_id="26"/></button><a backend_node_id="27"><text backend_node_id="28">Help</text></a></body></html>"""
+"""In the shape of the published rows: XML with closed elements, text wrapped, states as Chromium's snapshot spells them, frames inside."""
+
+
+def published(bid, tag, *, original=True, **said):
+    attributes = json.dumps({"backend_node_id": bid, "bounding_box_rect": "60,1701,146.203125,34", "data_pw_testid_buckeye_candidate": "1", **said})  # fmt: skip
+    return {"tag": tag, "attributes": attributes, "is_original_target": original, "is_top_level_target": True, "backend_node_id": bid}  # fmt: skip
+
+
+@needs_html
+def test_a_row_as_mind2web_publishes_it(tmp_path):
+    def action(op, value, positive):
+        operation = {"original_op": op, "value": value, "op": op}
+        other = {k: v for k, v in published("27", "a").items() if not k.startswith("is_")}
+        return {"action_uid": "6c7a7082-897e-41c7-9688-4b0f3d778cdb", "raw_html": f"<!DOCTYPE html>{PUBLISHED_PAGE}", "cleaned_html": PUBLISHED_PAGE,
+                "operation": operation, "pos_candidates": positive, "neg_candidates": [other]}  # fmt: skip
+
+    task = {
+        "website": "shop", "domain": "Shopping", "subdomain": "General", "annotation_id": "cc4e5c4e-7fe4-4c07-a65f-5f1c4b1b0c8b",
+        "confirmed_task": "Pay for large tea", "action_reprs": ["[combobox]  Size -> SELECT: Large", "[button]  Pay -> CLICK"],
+        "actions": [action("SELECT", "Large", [published("9", "label", original=False), published("11", "select")]), action("CLICK", "", [published("23", "button")])],
+    }  # fmt: skip
+    path = tmp_path / "train_0.json"
+    path.write_text(json.dumps([task]), "utf-8")
+    (t,), tally = read(path)
+    assert [s.action for s in t.steps] == [SelectOption("11", ("Large",)), Click("23")]
+    assert (tally.dropped, tally.noted) == ({}, {})
+    assert t.steps[1].observation.tree.split("\n") == [
+        "RootWebArea 'Shop'",
+        "\t[6] banner ''",
+        "\t\t[7] link 'Home'",
+        "\t[9] LabelText 'Size'",
+        "\t\tStaticText 'Size'",
+        "\t[11] combobox ''",
+        "\t\t[12] option 'Small', value='s', selected='true'",
+        "\t\t\tStaticText 'Small'",
+        "\t\t[14] option 'Large', value='l'",
+        "\t\t\tStaticText 'Large'",
+        "\t[16] checkbox '', value='on', checked='true'",
+        "\t[17] searchbox '', value='tea'",
+        "\t[18] textbox ''",
+        "\t\tStaticText 'Hello'",
+        "\t[20] Iframe ''",
+        "\t\t[23] button 'Pay'",
+        "\t\t\tStaticText 'Pay'",
+        "\t[25] button ''",
+        "\t\t[26] image ''",
+        "\t[27] link 'Help'",
+        "\t\tStaticText 'Help'",
+    ]
+
+
 def test_a_missing_package_is_named_with_its_extra(tmp_path, monkeypatch):
     for module in ("pyarrow", "dynaweb.dataset.imports.parquet", "dynaweb.dataset.exports.parquet"):
         monkeypatch.setitem(sys.modules, module, None)

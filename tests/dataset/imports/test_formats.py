@@ -22,7 +22,7 @@ from dynaweb.dataset.imports.run import read_trajectories
 from dynaweb.dataset.imports.tally import Tally
 from dynaweb.dataset.surrogates import clean_json
 from dynaweb.errors import DynawebError, UserError
-from dynaweb.records.action import Click, Fill, KeyboardPress, NewTab, Press, SendMsgToUser
+from dynaweb.records.action import Click, Fill, KeyboardPress, NewTab, Press, Scroll, SendMsgToUser
 from dynaweb.records.codec import dump, load_as
 from dynaweb.records.trajectory import Behaviour, Outcome, Reason, Trajectory
 
@@ -70,6 +70,32 @@ def test_nnetnav_rows_become_attempts(tmp_path):
     assert (again.outcome, other.steps[0].action) == (Outcome.UNKNOWN, None)
     assert (one.reason, again.reason) == (Reason.ANSWERED, Reason.RECORDING_STOPPED)
     assert one.behaviour is Behaviour.EXPERT and tally.dropped == {}
+
+
+def test_shuffled_nnetnav_rows_are_put_together_by_their_numbers_and_pages_may_be_browsergyms(
+    tmp_path,
+):
+    """As in the published files: `id` is the task and the step's number, and pages are of two dialects."""
+    seen = "1: None"
+    own = [
+        {**nnetnav("t_1", 0, "stop [done]", seen), "id": "t_1_2"},
+        {**nnetnav("t_2", 0, "click [13]", seen), "id": "t_2_4"},
+        {**nnetnav("t_1", 0, "click [12]", seen), "id": "t_1_1"},
+        {**nnetnav("t_2", 0, "stop [x]", seen), "id": "t_2_6"},
+        {**nnetnav("t_1", 0, "click [13]", seen), "id": "t_1_0"},
+        {**nnetnav("t_3", 0, "click [13]", seen), "id": "other"},
+    ]
+    browsergym = "OBSERVATION:\nRootWebArea 'Shop', focused, url='http://shop.test/'\n\t[13] button 'Go', clickable, visible"
+    asked = own[4]["messages"][1]["content"].replace(f"OBSERVATION:\n{WA_TREE}", browsergym)
+    own[4]["messages"][1] = {"role": "user", "content": asked}
+    (whole, cut, end), tally = read(lines(tmp_path, *own))
+    assert [s.action for s in whole.steps] == [Click("13"), Click("12"), SendMsgToUser("done")]
+    assert whole.steps[0].observation.tree.endswith("[13] button 'Go', clickable, visible")
+    assert whole.steps[1].observation.tree.startswith("[1] RootWebArea 'Shop', focused=True")
+    assert (whole.outcome, cut.outcome, end.outcome) == (Outcome.SUCCESS, Outcome.UNKNOWN, Outcome.SUCCESS)  # fmt: skip
+    assert [s.action for s in (*cut.steps, *end.steps)] == [Click("13"), SendMsgToUser("x")]
+    assert tally.noted == {"steps of an attempt are missing: what follows is one of its own": 1}
+    assert tally.dropped == {"row is not numbered in a file of numbered rows": 1}
 
 
 def test_nnetnav_rows_without_messages_are_read_from_prompt_and_output(tmp_path):
@@ -185,6 +211,44 @@ def test_atif_of_other_tools(tmp_path):
     assert [s.action for s in t.steps] == [None, Click("13")]
     assert t.steps[1].observation.tree == TREE and "shell" in t.steps[0].thought
     assert tally.dropped == {"step_id does not count from 1": 1}
+
+
+def test_atif_of_the_agent_data_protocol(tmp_path):
+    """Pages beside the results, arguments as source text, an answer in tags: as its public samples are."""
+
+    def shows(tree, url=""):
+        web = {"html": None, "axtree": tree, "url": url, "image_observation": None}
+        return {"results": [{"content": "", "extra": {"adp_class": "web_observation", "web": web}}]}
+
+    def calls(name, **given):
+        return [{"tool_call_id": "c", "function_name": name, "arguments": given, "extra": {"adp_class": "api_action"}}]  # fmt: skip
+
+    steps = [
+        {"source": "user", "message": "Buy tea"},
+        {"source": "agent", "message": "", "observation": shows(WA_TREE, "http://shop.test/a"), "llm_call_count": 0},
+        {"source": "agent", "message": "type", "tool_calls": calls("type", bid='"12"', text='"say "tea""', press_enter_after="1"), "observation": shows(TREE)},
+        {"source": "agent", "message": "go", "tool_calls": calls("click", bid='"13"'), "observation": shows(TREE)},
+        {"source": "agent", "message": "scroll", "tool_calls": calls("scroll", delta_x="0", delta_y="500"), "observation": shows(TREE)},
+        {"source": "agent", "message": "<finish> 5 teas </finish>"},
+    ]  # fmt: skip
+    agent = {"name": "adp", "version": "1"}
+    numbered = [{"step_id": n, **s} for n, s in enumerate(steps, start=1)]
+    document = {"schema_version": "ATIF-v1.7", "session_id": "s", "agent": agent, "steps": numbered}
+    path = tmp_path / "sample_atif.json"
+    path.write_text(json.dumps([document], indent=2), "utf-8")
+    (t,), tally = read(path)
+    assert [s.action for s in t.steps] == [
+        Fill("12", 'say "tea"'), Press("12", "Enter"), Click("13"), Scroll(0, 500), SendMsgToUser("5 teas")
+    ]  # fmt: skip
+    assert (
+        t.steps[0].observation.tree
+        == "[1] RootWebArea 'Shop', focused=True\n\t[12] textbox 'Search'"
+    )
+    assert (t.steps[0].observation.url, t.reason) == ("http://shop.test/a", Reason.ANSWERED)
+    assert tally.dropped == {}
+    assert list(tally.noted) == [
+        "type with Enter became fill and press, with a page between that no file holds"
+    ]
 
 
 @pytest.mark.parametrize(

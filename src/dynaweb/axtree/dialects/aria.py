@@ -5,10 +5,19 @@ One line is one node. An element's text on its own line is the attribute `text`,
 """
 
 import re
+from collections.abc import Sequence
+from functools import lru_cache
 
-from dynaweb.axtree.dialects.grammar import Reading, value_of
-from dynaweb.axtree.dialects.yaml import read_name, read_value, write_key, write_name, write_value
-from dynaweb.axtree.tree import AttrValue, Node
+from dynaweb.axtree.dialects.grammar import Placed, Quick, Reading, value_of
+from dynaweb.axtree.dialects.yaml import (
+    needs_quotes,
+    read_name,
+    read_value,
+    write_key,
+    write_name,
+    write_value,
+)
+from dynaweb.axtree.tree import MAX_KNOWN_CHARS, Attrs, AttrValue, Node
 from dynaweb.errors import TreeError
 
 _KEY = re.compile(
@@ -17,6 +26,11 @@ _KEY = re.compile(
     r"(?P<attrs>(?: \[[A-Za-z][A-Za-z0-9_-]*(?:=[^\[\]]*)?\])*)",
     re.DOTALL,
 )
+_QUICK = (
+    r"- ((/?[A-Za-z][A-Za-z0-9_-]*)(?: \"((?!/)[^\"\\\n{}`]*)\")?((?: \[[^\[\]\n]*\])*))"
+    r"(?:(:)(?: (?:\"([^\"\\\n]+)\"|([^'\"\n].*)))?)?"
+)
+"""Key, role, name, marks, colon, text in quotes and plain text of a line without escapes or what alone would put its key in quotes."""
 _QUOTED_KEY = re.compile(r"'((?:[^']|'')*)'")
 _ATTR = re.compile(r" \[([A-Za-z][A-Za-z0-9_-]*)(?:=([^\[\]]*))?\]")
 _BID = re.compile(r"[A-Za-z0-9]+")
@@ -52,22 +66,64 @@ def read_aria(text: str) -> Reading:
     return Node(0, bid, role, name, tuple(attrs)), cut or odd
 
 
+def _built(depth: int, parts: Sequence[str]) -> Node | Placed | None:
+    """A line that Playwright surely writes so."""
+    _, key, role, token, marks, colon, quoted, plain = parts
+    inline = quoted or plain
+    if not role or (inline and needs_quotes(inline) != bool(quoted)) or not quoted.isprintable():
+        return None
+    if role == TEXT or role[0] == "/":
+        return Node(depth, None, role, inline) if inline and key == role else None
+    if not token.isprintable() or ": " in token or " #" in token:
+        return None
+    name = token if token or key.startswith(' ""', len(role)) else None
+    if key == role and _needs_quotes(role):
+        return None
+    bid: str | None = None
+    attrs: Attrs = ()
+    if marks:
+        known = _marks_spelt_so(marks) if len(marks) <= MAX_KNOWN_CHARS else None
+        if known is None:
+            return None
+        bid, attrs = known
+    if inline:
+        return Node(depth, bid, role, name, (*attrs, (_inline_key(role), inline)))
+    node = Node(depth, bid, role, name, attrs)
+    return Placed(node, "", not colon, bool(colon))
+
+
+QUICK_ARIA = Quick.of(_QUICK, _built)
+
+
+_needs_quotes = lru_cache(maxsize=1_024)(needs_quotes)
+"""Of roles: there are few."""
+
+
+@lru_cache(maxsize=4_096)
+def _marks_spelt_so(text: str) -> tuple[str | None, Attrs] | None:
+    """Ref and attributes, where they are spelt just so and none is named like an element's own text."""
+    bid, attrs, odd = _attrs(text)
+    keys = {key for key, _ in attrs}
+    if odd or needs_quotes(f"a{text}") or not keys.isdisjoint((TEXT, "value")):
+        return None
+    return (bid, tuple(attrs)) if _marks(bid, attrs) == text else None
+
+
 def write_aria(node: Node) -> str:
     """The line as Playwright writes it, where no elements stand below it."""
     if _is_content(node.role):
         return f"- {node.role}: {write_value(node.name or '')}"
     inline_key = _inline_key(node.role)
     key = node.role if node.name is None else f"{node.role} {write_name(node.name)}"
-    after = ""
-    for k, value in node.attrs:
-        if k in _AFTER_REF:
-            after += _attr(k, value)
-        elif k != inline_key:
-            key += _attr(k, value)
-    ref = "" if node.bid is None else f" [ref={node.bid}]"
-    key = write_key(f"{key}{ref}{after}")
+    key = write_key(key + _marks(node.bid, [a for a in node.attrs if a[0] != inline_key]))
     text = node.attr(inline_key)
     return f"- {key}" if text is None else f"- {key}: {write_value(str(text))}"
+
+
+def _marks(bid: str | None, attrs: Sequence[tuple[str, AttrValue]]) -> str:
+    before = "".join([_attr(k, v) for k, v in attrs if k not in _AFTER_REF])
+    after = "".join([_attr(k, v) for k, v in attrs if k in _AFTER_REF])
+    return f"{before}{after}" if bid is None else f"{before} [ref={bid}]{after}"
 
 
 def mark_aria(node: Node) -> str:

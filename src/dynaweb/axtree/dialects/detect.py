@@ -1,7 +1,6 @@
 """Which dialect a text is in: the one whose own marks stand on most of its first lines."""
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 
 from dynaweb.axtree.dialects.document import Dialect
@@ -22,10 +21,10 @@ _LABEL_OR_MARK = re.compile(
     r"(\[[0-9]+\]: (?:<|\"))|\[[A-Za-z0-9]*\] \[[A-Za-z][A-Za-z0-9_-]*\] \["
 )
 _QUOTED = re.compile(r"(\[[A-Za-z0-9]+\] )?([A-Za-z][A-Za-z0-9_-]*) ?(['\"])")
-_WEBARENA = re.compile(r"['\"] [A-Za-z]+: |^\s*\[[0-9]+\] (?:RootWebArea|StaticText) ?['\"]")
-_BROWSERGYM = re.compile(
-    r"['\"], [A-Za-z]+(?:=|, |\Z)|^\s*(?:RootWebArea|StaticText) ?['\"]|['\"] value="
-)
+_WEBARENA = re.compile(r"['\"] [A-Za-z]+: ")
+_WEBARENA_BEGINS = re.compile(r"\s*\[[0-9]+\] (?:RootWebArea|StaticText) ?['\"]")
+_BROWSERGYM = re.compile(r"['\"](?:, [A-Za-z]+(?:=|, |\Z)| value=)")
+_BROWSERGYM_BEGINS = re.compile(r"\s*(?:RootWebArea|StaticText) ?['\"]")
 _WEBARENA_HEADER = re.compile(r"(?:<\|[A-Za-z0-9_]+\|>)?\s*Tab [0-9]+(?: \(current\))?: ")
 _COMMA_VALUE = re.compile(r"['\"], value=")
 _UPPER = re.compile(r"[A-Z][A-Z0-9]*")
@@ -38,7 +37,7 @@ def detect_dialect(text: str) -> Dialect:
         TreeError: no line of it looks like an element.
     """
     sample = [line[:SAMPLE_CHARS] for line in _first_lines(text)]
-    votes = Counter(vote for line in sample if (vote := _vote(line)) is not None)
+    votes = [vote for line in sample if (vote := _vote(line)) is not None]
     headed = any(_WEBARENA_HEADER.match(line) for line in sample[:MAX_HEADER_LINES])
     if not votes and not headed:
         first = next((line.strip() for line in sample if line.strip()), "")
@@ -47,11 +46,20 @@ def detect_dialect(text: str) -> Dialect:
         raise TreeError(
             f"no tree: no line looks like an element in any dialect we know; it begins {first[:60]!r}"
         )
-    best = Dialect.WEBARENA if headed else votes.most_common(1)[0][0]
+    best = Dialect.WEBARENA if headed else max(_VOTED, key=lambda dialect: _standing(votes, dialect))  # fmt: skip
     if best in (Dialect.BROWSERGYM, Dialect.WEBARENA):
         return _quoted_dialect(sample, headed=headed)
     has_refs = best is Dialect.ARIA and any(_REF.search(line) for line in sample)
     return Dialect.ARIA_REF if has_refs else best
+
+
+_VOTED = (Dialect.BROWSERGYM, Dialect.UNQUOTED, Dialect.ARIA, Dialect.LABELS, Dialect.MARKS)
+
+
+def _standing(votes: Sequence[Dialect], dialect: Dialect) -> tuple[int, int]:
+    """Votes for a dialect; of two with as many the one comes first that was met first."""
+    count = votes.count(dialect)
+    return count, -votes.index(dialect) if count else 0
 
 
 def _vote(line: str) -> Dialect | None:
@@ -72,8 +80,8 @@ def _vote(line: str) -> Dialect | None:
 
 
 def _quoted_dialect(sample: Sequence[str], *, headed: bool) -> Dialect:
-    webarena = sum(1 for line in sample if _WEBARENA.search(line))
-    browsergym = sum(1 for line in sample if _BROWSERGYM.search(line))
+    webarena = sum(1 for line in sample if _WEBARENA.search(line) or _WEBARENA_BEGINS.match(line))
+    browsergym = sum(1 for line in sample if _BROWSERGYM.search(line) or _BROWSERGYM_BEGINS.match(line))  # fmt: skip
     if headed or webarena > browsergym:
         roles = [found.group(2) for line in sample if (found := _QUOTED.match(line.lstrip()))]
         tags = sum(1 for role in roles if _UPPER.fullmatch(role))
@@ -88,7 +96,8 @@ def _first_lines(text: str) -> list[str]:
     while at <= len(text) and len(lines) < SAMPLE_LINES:
         stop = text.find("\n", at)
         stop = len(text) if stop < 0 else stop
-        if not text[at:stop].isspace() and stop > at:
-            lines.append(text[at:stop])
+        line = text[at:stop]
+        if line and not line.isspace():
+            lines.append(line)
         at = stop + 1
     return lines

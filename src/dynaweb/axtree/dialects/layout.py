@@ -24,6 +24,20 @@ class Piece(NamedTuple):
     """May hold line breaks where the dialect does not escape them."""
 
 
+class Texts:
+    """A text's lines; it is split when the first one is asked for."""
+
+    def __init__(self, body: str) -> None:
+        self._body = body
+        self._lines: list[str] = []
+
+    def between(self, at: int, end: int) -> str:
+        """Lines from one to before another, counted from 0."""
+        if not self._lines:
+            self._lines = self._body.split("\n")
+        return self._lines[at] if end == at + 1 else "\n".join(self._lines[at:end])
+
+
 def split_header(text: str, is_element: Callable[[str], bool]) -> str:
     """What stands before the first element; where there is none, the lines that a header may have."""
     at = known_to = 0
@@ -49,18 +63,22 @@ def find_layout(body: str, dialect: Dialect) -> Layout:
     crlf = body.count("\r\n")
     separator = "\r\n" if crlf and crlf == body.count("\n") else "\n"
     first = body.split(separator, MAX_LAYOUT_LINES)[:MAX_LAYOUT_LINES]
-    leads = [_lead(line) for line in first if line and not line.isspace()]
+    leads = [
+        line[: len(line) - len(text)]
+        for line in first
+        if (text := line.lstrip(" \t")) and not text.isspace()
+    ]
     margin = leads[0] if leads and body.lstrip().startswith(("RootWebArea", "[", "- ")) else ""
-    if not all(lead.startswith(margin) for lead in leads) or not _has_root(body, dialect):
+    if not all(lead.startswith(margin) for lead in set(leads)) or not _has_root(body, dialect):
         margin = ""
-    indent = _indent([lead[len(margin) :] for lead in leads])
+    indent = _indent(leads, len(margin))
     return Layout(indent=indent, margin=margin, separator=separator, ending=_ending(body))
 
 
 def split_pieces(
     body: str, layout: Layout, first_line: int, begins: Callable[[str], bool] | None
-) -> Iterator[Piece]:
-    """The elements of a tree without header and ending.
+) -> Iterator[tuple[int, str, str]]:
+    """The elements of a tree without header and ending, as the parts of a `Piece`.
 
     Args:
         body: the text.
@@ -71,13 +89,13 @@ def split_pieces(
     if layout.separator == "\t":
         number = first_line
         for text in _LABEL_END.split(body):
-            yield Piece(number, "", text)
+            yield number, "", text
             number += text.count("\n")
         return
     if begins is None:
         for number, line in enumerate(body.split(layout.separator), start=first_line):
             text = line.lstrip(" \t")
-            yield Piece(number, line[: len(line) - len(text)], text)
+            yield number, line[: len(line) - len(text)], text
         return
     held: list[str] = []
     held_at, held_lead = first_line, ""
@@ -93,9 +111,9 @@ def split_pieces(
             held.append(line)
             continue
         if held:
-            yield Piece(held_at, held_lead, layout.separator.join(held))
+            yield held_at, held_lead, layout.separator.join(held)
         held, held_at, held_lead = [text], number, lead
-    yield Piece(held_at, held_lead, layout.separator.join(held))
+    yield held_at, held_lead, layout.separator.join(held)
 
 
 def depth_of(indent: str, layout: Layout) -> tuple[int, bool]:
@@ -108,10 +126,6 @@ def depth_of(indent: str, layout: Layout) -> tuple[int, bool]:
     return depth, layout.margin + layout.indent * depth == indent
 
 
-def _lead(line: str) -> str:
-    return line[: len(line) - len(line.lstrip(" \t"))]
-
-
 def _ending(body: str) -> str:
     return body[len(body.rstrip("\r\n")) :]
 
@@ -122,14 +136,17 @@ def _has_root(body: str, dialect: Dialect) -> bool:
     return dialect in (Dialect.ARIA, Dialect.ARIA_REF) or "RootWebArea" in first
 
 
-def _indent(leads: Sequence[str]) -> str:
-    """A tab, or as many blanks as one level most often adds."""
-    tabs = sum(1 for lead in leads if lead.startswith("\t"))
-    blanks = sum(1 for lead in leads if lead.startswith(" "))
-    if tabs >= blanks:
+def _indent(leads: Sequence[str], margin: int) -> str:
+    """A tab, or as many blanks as one level most often adds, after so many characters of margin."""
+    first = {"\t": 0, " ": 0}
+    for lead, count in Counter(leads).items():
+        begin = lead[margin : margin + 1]
+        if begin:
+            first[begin] += count
+    if first["\t"] >= first[" "]:
         return "\t"
-    widths = [len(lead) for lead in leads]
-    steps = Counter(b - a for a, b in zip([0, *widths], widths, strict=False) if b > a)
+    widths = [len(lead) - margin for lead in leads]
+    steps = Counter([b - a for a, b in zip([0, *widths], widths, strict=False) if b > a])
     if not steps:
         return "\t"
     return " " * min(steps, key=lambda width: (-steps[width], width))

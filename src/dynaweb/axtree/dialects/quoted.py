@@ -5,16 +5,20 @@ Names and text values are spelt by Python's `repr`; the coordinates that Browser
 """
 
 import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 
-from dynaweb.axtree.dialects.grammar import Reading, stretches, value_of
+from dynaweb.axtree.dialects.grammar import Quick, Reading, stretches, value_of
 from dynaweb.axtree.dialects.roles import ROLES
 from dynaweb.axtree.tree import (
     HEAD,
+    MAX_KNOWN_CHARS,
     QUOTED,
     Attrs,
     AttrValue,
     Node,
     attrs_of,
+    parse_attrs,
     parse_value,
     unquote,
 )
@@ -23,6 +27,8 @@ from dynaweb.errors import DeltaError, TreeError
 _VALUE = " value="
 _ID_ALONE = re.compile(r"\[[A-Za-z0-9]*\]?\s*")
 _START = re.compile(rf"{HEAD.pattern}(?:( ?)({QUOTED.pattern}))?")
+_PLAIN = r"(?:\[([A-Za-z0-9]+)\] )?([A-Za-z][A-Za-z0-9_-]*) '([^'\\\n]*)'(?:(?=[, ])(.*))?"
+"""Id, role, name without escapes, and the rest; where the name is printable, `repr` spells it just so."""
 _COORDINATES = frozenset({"center", "box"})
 _LOOSE = re.compile(r", ([A-Za-z_][A-Za-z0-9_-]*)(=|(?=, |\Z))")
 
@@ -47,6 +53,43 @@ def read_browsergym(text: str) -> Reading:
             raise TreeError(str(error)) from error
         return Node(0, bid, role, name, attrs + rest), odd or str(error)
     return Node(0, bid, role, name, attrs), odd
+
+
+def quick_quoted(attrs_spelt_so: Callable[[str], Attrs | None]) -> Quick:
+    """Elements with a quoted name.
+
+    Args:
+        attrs_spelt_so: attributes as they follow a name, where the dialect surely spells them so.
+    """
+    known = lru_cache(maxsize=4_096)(attrs_spelt_so)  # few different ones stand on many lines
+
+    def build(depth: int, parts: Sequence[str]) -> Node | None:
+        _, bid, role, name, rest = parts
+        if not role or not name.isprintable():
+            return None
+        if not rest:
+            return Node(depth, bid or None, role, name)
+        attrs = known(rest) if len(rest) <= MAX_KNOWN_CHARS else None
+        return None if attrs is None else Node(depth, bid or None, role, name, attrs)
+
+    return Quick.of(_PLAIN, build)
+
+
+def _attrs_spelt_so(text: str, before_value: str) -> Attrs | None:
+    try:
+        value: Attrs = ()
+        at = 0
+        if text.startswith(_VALUE):
+            said, at = _value_token(text, len(_VALUE))
+            value = (("value", said),)
+        attrs = value + parse_attrs(text, at)
+    except DeltaError:
+        return None
+    return attrs if _spelt(attrs, before_value) == text else None
+
+
+QUICK_BROWSERGYM = quick_quoted(partial(_attrs_spelt_so, before_value=" "))
+QUICK_DYNAWEB = quick_quoted(partial(_attrs_spelt_so, before_value=", "))
 
 
 def read_start(text: str) -> tuple[str | None, str, str | None, int, str]:
@@ -95,13 +138,14 @@ def write_dynaweb(node: Node) -> str:
 
 def _write(node: Node, before_value: str) -> str:
     start = write_start(node)
-    if not node.attrs:
-        return start
-    attrs = "".join([_attr(key, value) for key, value in node.attrs])
-    key, value = node.attrs[0]
-    if key == "value" and value is not None:
-        return f"{start}{before_value}{attrs[2:]}"
-    return start + attrs
+    return start + _spelt(node.attrs, before_value) if node.attrs else start
+
+
+def _spelt(attrs: Attrs, before_value: str) -> str:
+    """One or more attributes as they follow a name."""
+    text = "".join([_attr(key, value) for key, value in attrs])
+    key, value = attrs[0]
+    return f"{before_value}{text[2:]}" if key == "value" and value is not None else text
 
 
 def write_start(node: Node) -> str:

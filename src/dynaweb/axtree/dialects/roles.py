@@ -30,3 +30,13 @@ small source span sub summary sup svg tbody td textarea tfoot th thead tr ul vid
 
 ROLES = frozenset((_ARIA + _CHROMIUM + _TAGS).split())
 """Every role that a line without an id may begin with; tags of one letter are words of code too often."""
+
+TAG_ROLES = {
+    "a": "link", "button": "button", "textarea": "textbox", "select": "combobox", "option": "option", "img": "image",
+    "ul": "list", "ol": "list", "li": "listitem", "table": "table", "tr": "row", "td": "cell", "th": "columnheader", "form": "form",
+    "nav": "navigation", "main": "main", "header": "banner", "footer": "contentinfo", "section": "region", "article": "article", "p": "paragraph",
+    "label": "LabelText", "dialog": "dialog", "iframe": "Iframe", "svg": "image", "summary": "button", "details": "group", "fieldset": "group",
+    "div": "generic", "span": "generic",
+    **{f"h{i}": "heading" for i in range(1, 7)},
+}  # fmt: skip
+"""HTML tag -> role (W3C, HTML-AAM), for the elements that matter to an agent. An `input` may be many things: its type says which."""

@@ -8,11 +8,13 @@ and writing still gives the text back.
 """
 
 import re
+from collections.abc import Sequence
+from functools import lru_cache
 
-from dynaweb.axtree.dialects.grammar import Reading, stretches, value_of
+from dynaweb.axtree.dialects.grammar import Quick, Reading, stretches, value_of
 from dynaweb.axtree.dialects.quoted import no_head
 from dynaweb.axtree.dialects.roles import ROLES
-from dynaweb.axtree.tree import HEAD, QUOTED, Attrs, AttrValue, Node, unquote
+from dynaweb.axtree.tree import HEAD, MAX_KNOWN_CHARS, QUOTED, Attrs, AttrValue, Node, unquote
 from dynaweb.errors import DeltaError, TreeError
 
 _BARE_KEYS = ("center", "box", "inner_text", "type", "title", "placeholder", "alt")
@@ -29,6 +31,8 @@ _TYPED_KEYS = (
 _KEYS = "|".join(_BARE_KEYS + _QUOTED_KEYS + _TYPED_KEYS)
 _ATTR = re.compile(rf", (?:({_KEYS})=|({'|'.join(_TYPED_KEYS)})(?=, |\Z))")
 _BEGINS = re.compile(rf"{HEAD.pattern}(?=[ ,]|\Z)")
+_QUICK = r"(?:\[([A-Za-z0-9]+)\] )?([A-Za-z][A-Za-z0-9_-]*) (.*)"
+"""Id, role, and what follows the blank."""
 _RAW = frozenset(_BARE_KEYS)
 _AUTOCOMPLETE = frozenset({"inline", "list", "both", "none"})
 """Accessibility values, quoted; a bare one is the HTML attribute's."""
@@ -50,16 +54,52 @@ def read_unquoted(text: str) -> Reading:
         raise TreeError(f"a role ends at {text[at : at + 20]!r}")
     if role in _TEXT_ROLES:
         return Node(0, bid, role, text[at + 1 :] if at < len(text) else None), ""
-    found = list(_ATTR.finditer(text, at)) if ", " in text else []
-    name, attrs = _name_and_value(text[at : found[0].start() if found else len(text)])
-    if found:
-        attrs += tuple(
-            [
-                (f.group(1), _token(f.group(1), token)) if f.group(1) else (f.group(2), None)
-                for f, token in stretches(found, text)
-            ]
-        )
+    first = _ATTR.search(text, at) if ", " in text else None
+    name, attrs = _name_and_value(text[at : first.start() if first else len(text)])
+    if first is not None:
+        attrs += _attrs(text[first.start() :])
     return Node(0, bid, role, name, attrs), ""
+
+
+def _built(depth: int, parts: Sequence[str]) -> Node | None:
+    """An element that Silverstream surely writes so: no value, few attributes or none."""
+    _, bid, role, text = parts
+    if role in _TEXT_ROLES:
+        return Node(depth, bid or None, role, text)
+    if not role or _VALUE in text:
+        return None
+    first = _ATTR.search(text) if ", " in text else None
+    if first is None:
+        return Node(depth, bid or None, role, text)
+    attrs = text[first.start() :]
+    known = _spelt_so(attrs) if len(attrs) <= MAX_KNOWN_CHARS else None
+    return None if known is None else Node(depth, bid or None, role, text[: first.start()], known)
+
+
+def _begins(parts: Sequence[str]) -> bool:
+    """As `begins_unquoted`; a line without indent must have an id."""
+    return parts[1] != "" or (parts[0] != "" and parts[2] in ROLES)
+
+
+QUICK_UNQUOTED = Quick.of(_QUICK, _built, _begins)
+
+
+@lru_cache(maxsize=4_096)
+def _spelt_so(text: str) -> Attrs | None:
+    """Attributes, where they are spelt just so; few different ones stand on many lines."""
+    attrs = _attrs(text)
+    return attrs if "".join([f", {_attr(key, value)}" for key, value in attrs]) == text else None
+
+
+def _attrs(text: str) -> Attrs:
+    """Attributes of a text that begins with the first one."""
+    found = list(_ATTR.finditer(text))
+    return tuple(
+        [
+            (f.group(1), _token(f.group(1), token)) if f.group(1) else (f.group(2), None)
+            for f, token in stretches(found, text)
+        ]
+    )
 
 
 def write_unquoted(node: Node) -> str:

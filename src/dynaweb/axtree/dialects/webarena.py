@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 
 from dynaweb.axtree.dialects.grammar import Reading, stretches, value_of
-from dynaweb.axtree.dialects.quoted import read_start, write_start
+from dynaweb.axtree.dialects.quoted import quick_quoted, read_start, write_start
 from dynaweb.axtree.tree import MAX_KNOWN_CHARS, Attrs, Node
 from dynaweb.errors import TreeError
 
@@ -32,8 +32,20 @@ def read_webarena(text: str) -> Reading:
 
 def write_webarena(node: Node) -> str:
     """The element as WebArena writes it."""
-    attrs = [f" {key}: {True if value is None else value}" for key, value in node.attrs]
-    return write_start(node) + "".join(attrs)
+    return write_start(node) + _spelt(node.attrs)
+
+
+def _spelt(attrs: Attrs) -> str:
+    return "".join([f" {key}: {True if value is None else value}" for key, value in attrs])
+
+
+def _attrs_spelt_so(text: str) -> Attrs | None:
+    """Attributes, where they are spelt just so."""
+    try:
+        attrs = _attrs(text)
+    except TreeError:
+        return None
+    return attrs if _spelt(attrs) == text else None
 
 
 def _attrs(text: str) -> Attrs:
@@ -45,3 +57,5 @@ def _attrs(text: str) -> Attrs:
 
 _known_attrs = lru_cache(maxsize=4_096)(_attrs)
 """Few different ends stand on many lines: ` required: False`."""
+
+QUICK_WEBARENA = quick_quoted(_attrs_spelt_so)

@@ -19,6 +19,8 @@ _NUMBER = re.compile(
     r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?Infinity|0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+"
 )
 _WORDS = frozenset({"y", "n", "yes", "no", "true", "false", "on", "off", "null"})
+_LONGEST_WORD = max(map(len, _WORDS))
+_NUMBER_BEGINS = frozenset("+-.0123456789I")
 _ESCAPED = re.compile(rf"[\\\"{_CONTROL}]")
 _ESCAPES = {
     "\\": "\\\\",
@@ -35,14 +37,28 @@ _DOUBLE = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
+def needs_quotes(text: str) -> bool:
+    """Whether YAML would read a plain key or value as something else."""
+    if _SAFE.fullmatch(text) is None and (
+        not text
+        or _NEEDS_QUOTES.search(text) is not None
+        or text[0].isspace()
+        or text[-1].isspace()
+    ):
+        return True
+    if len(text) <= _LONGEST_WORD and text.lower() in _WORDS:
+        return True
+    return text[0] in _NUMBER_BEGINS and _NUMBER.fullmatch(text) is not None
+
+
 def write_key(text: str) -> str:
     """A key: plain where YAML allows it, else in single quotes."""
-    return "'" + text.replace("'", "''") + "'" if _needs_quotes(text) else text
+    return "'" + text.replace("'", "''") + "'" if needs_quotes(text) else text
 
 
 def write_value(text: str) -> str:
     """A value: plain where YAML allows it, else in double quotes."""
-    return f'"{_ESCAPED.sub(_escape, text)}"' if _needs_quotes(text) else text
+    return f'"{_ESCAPED.sub(_escape, text)}"' if needs_quotes(text) else text
 
 
 def read_value(token: str) -> str:
@@ -84,17 +100,6 @@ def read_name(token: str) -> str:
         return str(json.loads(token, strict=False))
     except json.JSONDecodeError as error:
         raise TreeError(f"name {token[:40]!r} is no JSON string: {error.msg}") from error
-
-
-def _needs_quotes(text: str) -> bool:
-    return (
-        not text
-        or (_SAFE.fullmatch(text) is None and _NEEDS_QUOTES.search(text) is not None)
-        or text.lower() in _WORDS
-        or text[0].isspace()
-        or text[-1].isspace()
-        or _NUMBER.fullmatch(text) is not None
-    )
 
 
 def _escape(found: re.Match[str]) -> str:

@@ -67,7 +67,7 @@ class Growth:
     small_ms: Spread
     big_ms: Spread
     times: float
-    """Median of the big ones by median of the small ones."""
+    """The quickest big one by the quickest small one."""
 
 
 def timed(work: Callable[Args, Made], *args: Args.args, **more: Args.kwargs) -> tuple[float, Made]:
@@ -148,7 +148,7 @@ def growth(*, repeats: int) -> list[Growth]:
             what=what,
             small_ms=spread(small[what]),
             big_ms=spread(big[what]),
-            times=median(big[what]) / median(small[what]),
+            times=min(big[what]) / min(small[what]),
         )
         for what in small
     ]

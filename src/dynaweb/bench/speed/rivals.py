@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from dynaweb.axtree.diff import diff
-from dynaweb.axtree.place import parents
+from dynaweb.axtree.place import Places
 from dynaweb.axtree.text import print_delta
 from dynaweb.axtree.tree import Tree, read_tree
 from dynaweb.bench.speed.measure import timed
@@ -129,7 +129,7 @@ def _zss(old: str, new: str) -> Script:
 
 def _nested(tree: Tree, make: Callable[[str, Sequence[object]], object]) -> object:
     """The tree as nested nodes, children first; a label is all that a line says, bid apart."""
-    above = parents(tree)
+    above = Places(tree).parents
     below: list[list[object]] = [[] for _ in range(len(tree) + 1)]
     for at in range(len(tree) - 1, -1, -1):
         node = tree[at]

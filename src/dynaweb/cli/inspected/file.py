@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from dynaweb.agent.reply import read_reply
-from dynaweb.axtree.dialects.document import Document
+from dynaweb.axtree.dialects.document import Document, OddKind
 from dynaweb.axtree.dialects.read import read_document as read_tree_document
 from dynaweb.cli.files import read_text
 from dynaweb.cli.inspected.reply import reply_facts, reply_summary
@@ -23,14 +23,18 @@ from dynaweb.cli.inspected.trajectories import (
 )
 from dynaweb.cli.inspected.transition import Line, look_at, transition_facts, transition_lines
 from dynaweb.cli.inspected.tree import tree_facts, tree_summary
+from dynaweb.cli.reading import watched
 from dynaweb.dataset.imports.detect import detect
+from dynaweb.dataset.imports.listed import is_list
 from dynaweb.dataset.imports.recorded import Provenance
-from dynaweb.dataset.imports.rows import first_bytes, read_document
+from dynaweb.dataset.imports.rows import read_document
 from dynaweb.dataset.imports.run import read_trajectories
+from dynaweb.dataset.imports.source import first_bytes
 from dynaweb.dataset.imports.tally import Tally
 from dynaweb.dataset.survey import survey
 from dynaweb.errors import StorageError, TreeError, UserError
 from dynaweb.records.trajectory import Trajectory
+from dynaweb.runs.progress import Progress, silent
 
 _MARKED_UP = re.compile(rb"[\xef\xbb\xbf\s]*(?:<|\{|\[\s*(?:\{|\Z))")
 """Markup, JSON objects, or a list of them; a tree's `[12] button` is neither."""
@@ -59,44 +63,46 @@ class Told:
     lines: Callable[[], Iterable[Line]]
 
 
-def inspect_file(wish: Wish) -> Told:
-    """Look at a file.
+def inspect_file(wish: Wish, progress: Progress = silent) -> Told:
+    """Look at a file; a long one says how far it is (stage `read`).
 
     Raises:
         UserError: no such file, no content we know, or no such trajectory or step. StorageError: it cannot be read.
     """
     match wish.content:
         case "trajectories":
-            return _trajectories(wish)
+            return _trajectories(wish, progress)
         case "rows":
-            return _rows(wish.file, "")
+            return _rows(wish.file, "", progress)
         case "tree":
             return _tree(read_text(wish.file), wish.file, "")
         case "reply":
             return _reply(read_text(wish.file))
         case "auto":
-            return _found_out(wish)
+            return _found_out(wish, progress)
 
 
-def _found_out(wish: Wish) -> Told:
+def _found_out(wish: Wish, progress: Progress) -> Told:
     path = wish.file
     asked = (wish.show, wish.step) != (None, None)
     head = b"" if path.is_dir() else first_bytes(path, _LOOKED_AT)
     if path.is_dir() or asked or _BINARY.match(head):
-        return _trajectories(wish)
+        return _trajectories(wish, progress)
     if not _MARKED_UP.match(head):
         return _text(path)
     try:
         detect(path)
     except UserError as error:
-        return _rows(path, str(error)) if _is_json(path, head) else _text(path)
-    return _trajectories(wish)
+        return _rows(path, str(error), progress) if _is_json(path, head) else _text(path)
+    return _trajectories(wish, progress)
 
 
 def _is_json(path: Path, head: bytes) -> bool:
     """Lines of JSON, some of them damaged perhaps, or one document; a reply may begin like either."""
     lines = [line for line in head.lstrip(b"\xef\xbb\xbf").split(b"\n") if line.strip()]
     if all(line.lstrip().startswith((b"{", b"[")) for line in lines):
+        return True
+    if is_list(path):
         return True
     try:
         read_document(path)
@@ -121,9 +127,16 @@ def _text(path: Path) -> Told:
 
 def _tree(text: str, path: Path, hint: str) -> Told:
     try:
-        return _tree_of(read_tree_document(text), text)
+        document = read_tree_document(text)
     except TreeError as error:
         raise UserError(f"{str(path)!r}: {error}{hint}") from error
+    elements = sum(bool(n.role) for n in document.nodes)
+    strange = [o.line for o in document.oddities if o.kind is OddKind.UNPLACED and o.text.strip()]
+    if hint and 0 < elements <= len(strange):
+        raise UserError(
+            f"{str(path)!r}: {elements} lines look like elements and {len(strange)} like none (the first is line {strange[0]}): if it is a tree all the same, --as tree reads it"
+        )
+    return _tree_of(document, text)
 
 
 def _tree_of(document: Document, text: str) -> Told:
@@ -136,8 +149,8 @@ def _reply(text: str) -> Told:
     return Told(partial(reply_facts, text, reply), lambda: _plain(reply_summary(text, reply)))
 
 
-def _rows(path: Path, why: str) -> Told:
-    facts = partial(rows_facts, path, why)
+def _rows(path: Path, why: str, progress: Progress) -> Told:
+    facts = partial(rows_facts, path, why, progress)
     return Told(facts, lambda: _plain(rows_summary(facts())))
 
 
@@ -145,13 +158,14 @@ def _plain(lines: Iterable[str]) -> Iterator[Line]:
     return (("", line) for text in lines for line in text.split("\n"))
 
 
-def _trajectories(wish: Wish) -> Told:
+def _trajectories(wish: Wish, progress: Progress) -> Told:
     tally = Tally()
     kind = detect(wish.file)
-    read = read_trajectories(wish.file, kind, Provenance(), tally, skip_damaged=True)
+    stored = read_trajectories(wish.file, kind, Provenance(), tally, skip_damaged=True)
+    read = watched(stored, wish.file, tally, progress)
     if wish.show is None and wish.step is None:
         held: deque[Trajectory] = deque(maxlen=1)
-        found = survey(_watched(read, held), tally)
+        found = survey(_holding(read, held), tally)
         if not found.trajectories and not tally.dropped:
             raise UserError(f"{str(wish.file)!r} holds no trajectories")
         said = Told(partial(survey_facts, found, kind, tally), lambda: survey_lines(found, kind, tally))  # fmt: skip
@@ -178,7 +192,7 @@ def _with_only(said: Told, only: Trajectory) -> Told:
     )
 
 
-def _watched(read: Iterator[Trajectory], held: deque[Trajectory]) -> Iterator[Trajectory]:
+def _holding(read: Iterator[Trajectory], held: deque[Trajectory]) -> Iterator[Trajectory]:
     for t in read:
         held.append(t)
         yield t

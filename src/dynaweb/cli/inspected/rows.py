@@ -1,48 +1,60 @@
 """`dynaweb inspect` on JSON that no importer knows: its rows, their fields and types, and what is damaged."""
 
-from collections import Counter
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from dynaweb.dataset.imports.rows import Row, as_row, first_bytes, read_document, read_rows
+from dynaweb.cli.reading import watched
+from dynaweb.dataset.imports.rows import Row, as_row, read_document, read_rows
+from dynaweb.dataset.imports.source import first_bytes
 from dynaweb.dataset.imports.tally import Tally, told
 from dynaweb.errors import StorageError
+from dynaweb.runs.progress import Progress, silent
 
 TYPES = {dict: "object", list: "list", str: "text", bool: "boolean", int: "number", float: "number", type(None): "null"}  # fmt: skip
 """JSON's names."""
 
 
-def rows_facts(path: Path, why: str) -> dict[str, object]:
+def rows_facts(path: Path, why: str, progress: Progress = silent) -> dict[str, object]:
     """What there is to say about rows, ready for JSON; damaged lines are passed over and counted.
 
     Args:
         path: the file.
         why: why no importer reads it; empty when that was not asked.
+        progress: stage `read`.
     """
     tally = Tally()
-    fields: dict[str, Counter[str]] = {}
+    seen: defaultdict[tuple[str, type], int] = defaultdict(int)
     rows = 0
-    for row in _objects(path, tally):
+    for row in watched(_objects(path, tally), path, tally, progress):
         rows += 1
         for key, value in row.fields.items():
-            fields.setdefault(key, Counter())[TYPES.get(type(value), "text")] += 1
+            seen[key, type(value)] += 1
     return {
         "kind": "rows",
         "objects": rows,
         "why": why,
-        "fields": {key: dict(types) for key, types in fields.items()},
+        "fields": _fields(seen),
         "odd": tally.noted,
         "left_out": tally.dropped,
         "first": tally.first,
     }
 
 
+def _fields(seen: Mapping[tuple[str, type], int]) -> dict[str, dict[str, int]]:
+    """Field -> name of a type -> rows."""
+    fields: dict[str, defaultdict[str, int]] = {}
+    for (key, kind), count in seen.items():
+        fields.setdefault(key, defaultdict(int))[TYPES.get(kind, "text")] += count
+    return {key: dict(types) for key, types in fields.items()}
+
+
 def _objects(path: Path, tally: Tally) -> Iterator[Row]:
     """Of one document over several lines, which is one object, or of lines."""
-    first = first_bytes(path, 1).split(b"\n")[0]
+    first = first_bytes(path, 16).split(b"\n")[0]
     if first.strip() == b"{":
         try:
-            row = as_row(read_document(path), path.name, tally)
+            row = as_row(read_document(path, tally), path.name, tally)
         except StorageError:
             row = None  # lines, the first of them damaged
         if row is not None:

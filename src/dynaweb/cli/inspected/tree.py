@@ -38,7 +38,7 @@ def tree_summary(document: Document, facts: dict[str, object]) -> list[str]:
     said = [
         f"tree      {facts['dialect']}, {facts['characters']} characters in {facts['lines']} lines",
         f"elements  {facts['elements']}, {facts['ids']} with an id, {facts['depth']} levels below the first",
-        f"written   {'byte for byte as read' if facts['exact'] else 'NOT as read: please report this file'}",
+        f"written   {'back in its own dialect it is the same, byte for byte' if facts['exact'] else 'back it is NOT the same: please report this file'}",
     ]
     for number, tab in enumerate(document.tabs):
         active = " (active)" if number == document.active_tab else ""

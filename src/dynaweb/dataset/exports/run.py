@@ -55,11 +55,11 @@ def export(trajectories: Iterable[Trajectory], wish: ExportWish) -> Tally:
 def _write(licensed: Iterator[Trajectory], folder: Path, wish: ExportWish, tally: Tally) -> None:
     match wish.format:
         case ExportFormat.TRL_MESSAGES | ExportFormat.TRL_PROMPT | ExportFormat.SHAREGPT:
-            _write_rows(folder / FILE, _chat_rows(licensed, wish, tally), tally)
+            write_rows(folder / FILE, _chat_rows(licensed, wish, tally), tally)
             if wish.format is ExportFormat.SHAREGPT:
                 write_json(folder / "dataset_info.json", DATASET_INFO)
         case ExportFormat.ATIF:
-            _write_rows(
+            write_rows(
                 folder / "trajectories.jsonl",
                 (atif_document(_without_tokens(t, tally)) for t in _counted(licensed, tally)),
                 tally,
@@ -67,7 +67,7 @@ def _write(licensed: Iterator[Trajectory], folder: Path, wish: ExportWish, tally
         case ExportFormat.SESSION_TRACE:
             for number, trajectory in enumerate(_counted(licensed, tally)):
                 path = folder / file_name(trajectory, number)
-                _write_rows(path, trace_lines(_without_tokens(trajectory, tally)), tally)
+                write_rows(path, trace_lines(_without_tokens(trajectory, tally)), tally)
         case ExportFormat.PARQUET:
             _write_parquet(_counted(licensed, tally), folder, wish, tally)
         case _:
@@ -173,7 +173,12 @@ def _without_tokens(trajectory: Trajectory, tally: Tally) -> Trajectory:
     return trajectory
 
 
-def _write_rows(path: Path, rows: Iterable[dict[str, object]], tally: Tally) -> None:
+def write_rows(path: Path, rows: Iterable[dict[str, object]], tally: Tally) -> None:
+    """Write JSON lines, whole or not at all; halves of surrogate pairs are replaced and counted.
+
+    Raises:
+        StorageError: the file cannot be written.
+    """
     with writing(path) as file:
         for number, row in enumerate(rows, start=1):
             cleaned, lone = clean_json(row)

@@ -1,7 +1,8 @@
 """ATIF trajectories (Harbor, NeMo, neulab/adp-v2): one object a file or a line; ours come back as they were.
 
 Of other tools' we take the goal (first user step), and for each agent step its thought, its first tool call and the page seen
-before it: the content of the observation before, or of the system or user step before. Pages are whatever text the tool recorded.
+before it: the content of the observation before, or of the system or user step before. Pages are whatever text the tool recorded, or
+what the agent data protocol keeps beside it (`adp.py`).
 """
 
 import json
@@ -12,9 +13,11 @@ from typing import TypeAlias
 from pydantic import BaseModel, ConfigDict
 
 from dynaweb.dataset.exports.atif import EXTRA
+from dynaweb.dataset.imports import adp
 from dynaweb.dataset.imports.recorded import (
     PageReader,
     Provenance,
+    action_steps,
     completed,
     steps_of,
     stopping,
@@ -49,6 +52,7 @@ class Result(BaseModel):
     """What one call gave."""
 
     content: Content = None
+    extra: dict[str, object] | None = None
 
 
 class Seen(BaseModel):
@@ -62,6 +66,7 @@ class Call(BaseModel):
 
     function_name: str
     arguments: dict[str, object] = {}
+    extra: dict[str, object] | None = None
 
 
 class AtifStep(BaseModel):
@@ -102,7 +107,7 @@ def read_atif(
     rows: Iterator[Row | None] = read_rows(path, tally, skip_damaged=skip_damaged)
     if whole:
         tally.rows += 1
-        rows = iter([as_row(read_document(path), path.name, tally)])
+        rows = iter([as_row(read_document(path, tally), path.name, tally)])
     for row in rows:
         found = checked(AtifDocument, row, tally, "document") if row is not None else None
         if row is None or found is None:
@@ -177,37 +182,44 @@ def _theirs(
     found: AtifDocument, steps: list[AtifStep], where: str, tally: Tally
 ) -> Trajectory | None:
     """Any other tool's trajectory; None when no agent acts in it."""
-    goal, before = "", ""
+    goal, before, url = "", "", ""
     made: list[Step] = []
     reader = PageReader(tally=tally)
     for s in steps:
         place = f"{where} step {s.step_id}"
-        if s.source == "agent":
+        if s.source == "agent" and not _shows_only(s):
             tally.note("page is not recorded", place, int(not before))
-            made.extend(_acted(s, reader.page("", before, place), tally, place))
+            made.extend(_acted(s, reader.page(url, before, place), tally, place))
         elif s.source == "user" and not goal:
             goal = _text(s.message)
-        else:
-            before = _text(s.message)
+        elif s.source != "agent":
+            before, url = _text(s.message), ""
         if s.observation is not None:
-            before = _seen(s)
+            before, url = _seen(s), _address(s)
     if not made:
         return None
     last = steps[-1]
-    seen_last = last.source == "agent" and last.observation is not None
+    seen_last = last.source == "agent" and last.observation is not None and not _shows_only(last)
     return Trajectory(
         trajectory_id=found.trajectory_id or found.session_id or where,
         task=f"atif.{found.session_id or where}",
         goal=goal,
         steps=tuple(made),
         seed=0,
-        final=reader.page("", before, f"{where} end") if seen_last else None,
+        final=reader.page(url, before, f"{where} end") if seen_last else None,
         outcome=Outcome.UNKNOWN,
         reason=stopping(made[-1].action),
         detail="ATIF holds no verdict",
         world=World.LIVE,
         behaviour=Behaviour.AGENT,
         policy_version=found.agent.model_name or found.agent.name,
+    )
+
+
+def _shows_only(s: AtifStep) -> bool:
+    """Whether a step of the agent does and says nothing: it holds the page that was seen first."""
+    return (
+        not (s.tool_calls or _text(s.message) or s.reasoning_content) and s.observation is not None
     )
 
 
@@ -218,19 +230,30 @@ def _acted(s: AtifStep, seen: Observation, tally: Tally, where: str) -> tuple[St
         "further tool call of a step left out: a step does the first", where, max(len(calls) - 1, 0)
     )
     if not calls:
-        return steps_of(seen, thought, "", tally, where)
+        answered = adp.answer(_text(s.message))
+        if answered is None:
+            return steps_of(seen, thought, "", tally, where)
+        return (Step(observation=seen, thought=thought, action=answered),)
     call = calls[0]
+    given = adp.spoken(call.arguments) if adp.is_call(call.extra) else call.arguments
     try:
-        action = decode_action({KIND: call.function_name, **call.arguments})
+        if adp.is_call(call.extra) and call.function_name == adp.TYPE:
+            return action_steps(seen, thought, adp.typed(given), tally, where)
+        action = decode_action({KIND: call.function_name, **given})
     except ActionError:
-        words = f"{call.function_name}({json.dumps(call.arguments)})"
+        words = f"{call.function_name}({json.dumps(given)})"
         return steps_of(seen, thought, words, tally, where)
     return (Step(observation=seen, thought=thought, action=action),)
 
 
 def _seen(s: AtifStep) -> str:
     results = s.observation.results if s.observation is not None else []
-    return "\n".join(_text(r.content) for r in results)
+    return "\n".join(_text(r.content) or adp.page(r.extra) for r in results)
+
+
+def _address(s: AtifStep) -> str:
+    results = s.observation.results if s.observation is not None else []
+    return next((found for r in results if (found := adp.address(r.extra))), "")
 
 
 def _text(content: Content) -> str:

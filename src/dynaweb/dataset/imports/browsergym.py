@@ -12,8 +12,9 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, FiniteFloat
 
 from dynaweb.dataset.imports.arrivals import read_recording
+from dynaweb.dataset.imports.listed import is_list
 from dynaweb.dataset.imports.recorded import PageReader, Provenance, attempts
-from dynaweb.dataset.imports.rows import checked_prefix, checked_rows, is_list, read_document
+from dynaweb.dataset.imports.rows import checked_prefix, checked_rows, read_document
 from dynaweb.dataset.imports.tally import Tally
 from dynaweb.errors import UserError
 from dynaweb.records.observation import Observation
@@ -90,7 +91,7 @@ def read_browsergym(
 
 def _episodes(path: Path, tally: Tally, skip_damaged: bool) -> Iterator[tuple[Episode, str]]:
     if is_list(path):
-        document = read_document(path)
+        document = read_document(path, tally)
         steps = document if isinstance(document, list) else []
         tally.rows += len(steps)
         yield Episode(steps=steps, task_name=path.name.partition(".")[0]), path.name

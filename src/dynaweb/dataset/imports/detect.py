@@ -6,7 +6,9 @@ from pathlib import Path
 
 from dynaweb.dataset.imports.browsergym import refuse_folder
 from dynaweb.dataset.imports.formats import Format
-from dynaweb.dataset.imports.rows import first_bytes, is_list, read_document, read_rows
+from dynaweb.dataset.imports.listed import is_list, list_values
+from dynaweb.dataset.imports.rows import read_document, read_rows
+from dynaweb.dataset.imports.source import first_bytes
 from dynaweb.dataset.imports.tally import Tally
 from dynaweb.dataset.imports.webarena_html import MARK
 from dynaweb.errors import UserError
@@ -60,12 +62,12 @@ def detect(path: Path) -> Format:
 
 
 def _of_document(path: Path) -> Format:
-    value = read_document(path)
-    first = next(iter(value), None) if isinstance(value, list) else value
+    listed = is_list(path)
+    first = next(list_values(path, Tally()), (None, False))[0] if listed else read_document(path)
     if not isinstance(first, dict):
         raise UserError(f"{str(path)!r} holds nothing to import: its first entry is no JSON object")
     found = _known(path, frozenset(first))
-    return _WHOLE.get(found, found) if isinstance(value, dict) else found
+    return _WHOLE.get(found, found) if not listed else found
 
 
 def _known(path: Path, keys: frozenset[str]) -> Format:
@@ -75,7 +77,7 @@ def _known(path: Path, keys: frozenset[str]) -> Format:
     if keys >= _SUMMARY:
         refuse_folder(path)
     raise UserError(
-        f"{str(path)!r} has rows with {', '.join(sorted(keys)[:8])}: no format we know; name it with --format ({', '.join(Format)})"
+        f"{str(path)!r} has rows with {', '.join(sorted(keys)[:8])}: no format we know; if it is one ({', '.join(Format)}), `dynaweb import FILE --out FILE --format NAME` makes it ours"
     )
 
 

@@ -3,19 +3,14 @@
 Roles follow the W3C's HTML-AAM for the elements that matter to an agent; what scripts and styles would hide is not known here.
 """
 
+import re
 from collections.abc import Iterator
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from dynaweb.axtree.dialects.roles import TAG_ROLES
 from dynaweb.axtree.tree import AttrValue, Node, render_tree
 
-ROLES = {
-    "a": "link", "button": "button", "input": "textbox", "textarea": "textbox", "select": "combobox", "option": "option", "img": "image",
-    "ul": "list", "ol": "list", "li": "listitem", "table": "table", "tr": "row", "td": "cell", "th": "columnheader", "form": "form",
-    "nav": "navigation", "main": "main", "header": "banner", "footer": "contentinfo", "section": "region", "article": "article", "p": "paragraph",
-    "label": "LabelText", "dialog": "dialog", "iframe": "Iframe", "svg": "image", "summary": "button", "details": "group", "fieldset": "group",
-    **{f"h{i}": "heading" for i in range(1, 7)},
-}  # fmt: skip
 INPUTS = {
     "checkbox": "checkbox", "radio": "radio", "submit": "button", "button": "button", "reset": "button", "image": "button",
     "range": "slider", "number": "spinbutton", "search": "searchbox", "file": "button",
@@ -25,8 +20,36 @@ MAX_NAME = 200
 """A name taken from content is cut here; the content itself stands below."""
 _LEFT_OUT = frozenset({"script", "style", "template", "noscript", "head", "meta", "link"})
 _NAMES = ("aria-label", "aria_label", "alt", "placeholder", "title")
+_NOT_DRAWN = "-1,-1,-1,-1"
+"""`bounding_box_rect` of what Mind2Web's browser did not draw: closed menus, hidden dialogs."""
+_OF_A_LIST = frozenset({"option", "optgroup"})
+"""A closed list does not draw its options, and they can be selected all the same."""
 MAX_DEPTH = 400
 """Deeper elements stand at this depth: no page that people use nests so far."""
+_WRAPPED = re.compile(r"</?text\b[^<>]*>")
+"""Around every text of a Mind2Web page, in the title too, where HTML takes it for text."""
+_SWITCHED = {"checked": "input_checked", "selected": "option_selected"}
+"""State -> how a snapshot of Chromium's, and so Mind2Web, spells it."""
+_CLOSED = re.compile(r"<([A-Za-z][\w:-]*)(\s[^<>]*)?/>")
+_VOID = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"})  # fmt: skip
+_UNREAD = re.compile(r"(</?)(?=(?:iframe|textarea|noscript|noembed|noframes|xmp)\b)", re.IGNORECASE)  # fmt: skip
+"""Elements whose content HTML takes for plain text."""
+_READ_ON = "x-"
+"""Before the name of such an element, so that its content is read as elements."""
+
+
+def html_of_xml(markup: str) -> str:
+    """A page written as XML, as Mind2Web's are, in HTML that means the same.
+
+    HTML takes `<a/>` for the beginning of a link that everything after it stands in, and the elements in a frame or a text area for text.
+    """
+    closed = _CLOSED.sub(_open_and_close, markup)
+    return _UNREAD.sub(rf"\1{_READ_ON}", closed)
+
+
+def _open_and_close(found: re.Match[str]) -> str:
+    name, rest = found.group(1), found.group(2) or ""
+    return found.group() if name.lower() in _VOID else f"<{name}{rest}></{name}>"
 
 
 def html_tree(markup: str, keep: frozenset[str] = frozenset()) -> str:
@@ -38,7 +61,7 @@ def html_tree(markup: str, keep: frozenset[str] = frozenset()) -> str:
     """
     parser = LexborHTMLParser(markup)
     title = parser.css_first("title")
-    named = " ".join(title.text().split()) if title is not None else ""
+    named = " ".join(_WRAPPED.sub("", title.text()).split()) if title is not None else ""
     body = parser.body
     lines = _below(body, keep) if body is not None else ()
     return render_tree((Node(0, None, "RootWebArea", named), *lines))
@@ -52,12 +75,12 @@ def _below(body: LexborNode, keep: frozenset[str]) -> Iterator[Node]:
         if element is None:
             continue
         waiting.append((element.next, depth))
-        tag = element.tag
+        tag = (element.tag or "").removeprefix(_READ_ON)
         if tag == "-text":
             words = " ".join((element.text_content or "").split())
-            if words:
+            if words and not (element.parent is not None and _is_hidden(element.parent, keep)):
                 yield Node(depth, None, "StaticText", words)
-        elif tag is not None and tag not in _LEFT_OUT and not tag.startswith(("-", "!")):
+        elif tag and tag not in _LEFT_OUT and not tag.startswith(("-", "!")):
             node = _node(element, tag, depth, keep)
             inner = depth if node is None else min(depth + 1, MAX_DEPTH)
             waiting.append((element.first_child, inner))
@@ -71,6 +94,8 @@ def _node(element: LexborNode, tag: str, depth: int, keep: frozenset[str]) -> No
     bid = said.get("backend_node_id")
     if bid is None or not (bid.isalnum() and bid.isascii()):
         bid = None
+    if _is_hidden(element, keep):
+        return None
     role = _role(tag, said)
     name = next((v for k in _NAMES if (v := said.get(k))), None)
     says_nothing = role == "generic" and name is None and not (bid and _acts(said))
@@ -81,13 +106,21 @@ def _node(element: LexborNode, tag: str, depth: int, keep: frozenset[str]) -> No
     return Node(depth, bid, role, name or "", _states(said))
 
 
+def _is_hidden(element: LexborNode, keep: frozenset[str]) -> bool:
+    """Whether the recording browser did not draw an element; what lies below it is judged by itself."""
+    said = element.attributes
+    if said.get("bounding_box_rect") != _NOT_DRAWN or said.get("backend_node_id") in keep:
+        return False
+    return element.tag not in _OF_A_LIST
+
+
 def _role(tag: str, said: dict[str, str | None]) -> str:
     role = said.get("role")
     if role and role.isalpha() and role.isascii():
         return role
     if tag == "input":
         return INPUTS.get(said.get("type") or "", "textbox")
-    return ROLES.get(tag, "generic")
+    return TAG_ROLES.get(tag, "generic")
 
 
 def _acts(said: dict[str, str | None]) -> bool:
@@ -96,9 +129,9 @@ def _acts(said: dict[str, str | None]) -> bool:
 
 def _states(said: dict[str, str | None]) -> tuple[tuple[str, AttrValue], ...]:
     made: list[tuple[str, AttrValue]] = []
-    value = said.get("value") or said.get("input_value")
+    value = said.get("input_value") or said.get("value")
     if value:
         made.append(("value", value))
-    made += [(k, "true") for k in ("checked", "selected") if k in said]
+    made += [(k, "true") for k, of in _SWITCHED.items() if k in said or said.get(of) == "true"]
     made += [("disabled", None)] if "disabled" in said else []
     return tuple(made)

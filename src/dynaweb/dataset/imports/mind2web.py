@@ -12,9 +12,10 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from dynaweb.axtree.dialects.document import Dialect
-from dynaweb.dataset.imports.html import html_tree
+from dynaweb.dataset.imports.html import html_of_xml, html_tree
 from dynaweb.dataset.imports.recorded import PageReader, Provenance, attempts
 from dynaweb.dataset.imports.rows import checked_prefix, checked_rows
+from dynaweb.dataset.imports.source import Told, parsed
 from dynaweb.dataset.imports.tally import Tally
 from dynaweb.records.action import Action, Click, Fill, Hover, Press, SelectOption
 from dynaweb.records.trajectory import Behaviour, Fault, Outcome, Reason, Step, Trajectory, World
@@ -85,8 +86,8 @@ def _attempt(found: M2wRow, where: str, *, tally: Tally) -> Trajectory | None:
 
 
 def _step(made: M2wAction, where: str, tally: Tally) -> Step:
-    bid = _target(made.pos_candidates)
-    tree = html_tree(made.cleaned_html, frozenset({bid} if bid is not None else ()))
+    bid = _target(made.pos_candidates, tally, where)
+    tree = html_tree(html_of_xml(made.cleaned_html), frozenset({bid} if bid is not None else ()))
     seen = PageReader(tally=tally, dialect=Dialect.DYNAWEB).page("", tree, where)
     action = _action(made.operation, bid) if bid is not None else None
     if action is None:
@@ -111,13 +112,17 @@ def _action(done: Operation, bid: str) -> Action | None:
             return None
 
 
-def _target(candidates: list[Candidate | str]) -> str | None:
+def _target(candidates: list[Candidate | str], tally: Tally, where: str) -> str | None:
     """The element that was used; the first right one where none is marked. Some versions hold it as JSON in text."""
     found: list[Candidate] = []
     for held in candidates:
         try:
-            found.append(Candidate.model_validate_json(held) if isinstance(held, str) else held)
-        except ValidationError:
+            found.append(
+                held
+                if isinstance(held, Candidate)
+                else Candidate.model_validate(parsed(held.encode(), Told(tally, where)))
+            )
+        except (ValidationError, UnicodeEncodeError):
             continue
     marked = [c for c in found if c.is_original_target] or found
     return marked[0].backend_node_id if marked else None

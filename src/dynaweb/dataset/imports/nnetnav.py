@@ -1,4 +1,8 @@
-"""NNetNav's SFT rows (stanfordnlp/nnetnav-wa and -live): one step a row, rows of one attempt together.
+"""NNetNav's SFT rows (stanfordnlp/nnetnav-wa and -live): one step a row.
+
+In the published files rows are shuffled: a row's `id` is its `task_name` and the number of its step, and attempts are put together by it, a
+page at a time from a copy on disk. Rows whose `id` does not say it, as NNetNav's own script writes them, stand together and in order. Pages
+are WebArena's text in some rows and BrowserGym's in others.
 
 A row is `{dataset, id, task_name, prompt, output, messages, n_tokens}`; the user's message holds page, address, objective
 and previous actions, the assistant's ends in a fenced call in WebArena's id grammar. Attempts are model-written and
@@ -6,13 +10,14 @@ relabelled in hindsight (D15): none is a failure, and the page after the last ac
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from pydantic import BaseModel, ConfigDict
 
-from dynaweb.axtree.dialects.document import Dialect
 from dynaweb.dataset.imports.recorded import (
     PageReader,
     Provenance,
@@ -61,25 +66,73 @@ class _Read:
     goal: str
     first: bool
     """Nothing was done before this step."""
+    number: int | None
+    """Of the step, where the file says it."""
     steps: tuple[Step, ...]
 
 
 def read_nnetnav(
     path: Path, known: Provenance, tally: Tally, *, skip_damaged: bool = False
 ) -> Iterator[Trajectory]:
-    """The attempts of a file: a new one begins with another task, or with a step that has no past."""
+    """The attempts of a file, in the order of their first rows.
+
+    Where rows are numbered: the steps of a task that follow each other; a step that is missing ends an attempt, and is counted.
+    Else a new one begins with another task, or with a step that has no past.
+    """
+    rows = checked_rows(path, NnetnavRow, tally, "row", skip_damaged=skip_damaged)
+    first = next(rows, None)
+    if first is None:
+        return
+    ordered = _together(chain([first], rows), tally) if _number(first[0]) is not None else chain([first], rows)  # fmt: skip
     held: list[_Read] = []
     count = 0
-    for found, where in checked_rows(path, NnetnavRow, tally, "row", skip_damaged=skip_damaged):
+    for found, where in ordered:
         read = _read(found, where, tally)
         if read is None:
             continue
-        if held and (read.task != held[0].task or read.first):
+        if held and not _follows(held[-1], read, tally, where):
             yield completed(_attempt(held, count), known)
             held, count = [], count + 1
         held.append(read)
     if held:
         yield completed(_attempt(held, count), known)
+
+
+def _number(row: NnetnavRow) -> int | None:
+    """Which step of its attempt a row is, counted from 0, where its id says it."""
+    task, _, number = (row.id or "").rpartition("_")
+    return int(number) if task == row.task_name and number.isdecimal() and len(number) < 7 else None
+
+
+def _together(
+    rows: Iterable[tuple[NnetnavRow, str]], tally: Tally
+) -> Iterator[tuple[NnetnavRow, str]]:
+    """The rows of a task together and in order, tasks in the order of their first rows; held on disk meanwhile."""
+    places: dict[str, list[tuple[int, int, str]]] = {}
+    with TemporaryFile() as held:
+        for row, where in rows:
+            number = _number(row)
+            if number is None:
+                tally.drop("row is not numbered in a file of numbered rows", where)
+                continue
+            places.setdefault(row.task_name, []).append((number, held.tell(), where))
+            held.write(row.model_dump_json().encode("utf-8", "surrogatepass") + b"\n")
+        for places_of in places.values():
+            for _, at, where in sorted(places_of):
+                held.seek(at)
+                yield NnetnavRow.model_validate_json(held.readline()), where
+
+
+def _follows(before: _Read, read: _Read, tally: Tally, where: str) -> bool:
+    """Whether a row goes on with an attempt."""
+    if read.task != before.task:
+        return False
+    if read.number is None or before.number is None:
+        return not read.first
+    is_next = read.number == before.number + 1
+    place = f"{where}: step {read.number} after step {before.number}"
+    tally.note("steps of an attempt are missing: what follows is one of its own", place, int(not is_next))  # fmt: skip
+    return is_next
 
 
 def _read(found: NnetnavRow, where: str, tally: Tally) -> _Read | None:
@@ -89,7 +142,7 @@ def _read(found: NnetnavRow, where: str, tally: Tally) -> _Read | None:
         tally.drop("row has no OBSERVATION, URL, OBJECTIVE and PREVIOUS ACTIONS", where)
         return None
     answer = _MARKERS.sub("", said.get("assistant", found.output)).strip()
-    reader = PageReader(tally=tally, dialect=Dialect.WEBARENA)
+    reader = PageReader(tally=tally)
     steps = id_steps(
         reader.page(asked["url"].strip(), asked["tree"], where),
         _SUMMARY.sub("", answer).strip(),
@@ -101,6 +154,7 @@ def _read(found: NnetnavRow, where: str, tally: Tally) -> _Read | None:
         task=found.task_name,
         dataset=found.dataset,
         goal=asked["goal"].strip(),
+        number=_number(found),
         first=len(_NUMBERED.findall(asked["past"])) <= 1,
         steps=steps,
     )

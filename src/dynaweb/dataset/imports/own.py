@@ -5,7 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from dynaweb.dataset.imports.recorded import Provenance, ending, stopping
-from dynaweb.dataset.imports.rows import Damaged, count_rest, parsed, raw_lines
+from dynaweb.dataset.imports.rows import count_rest
+from dynaweb.dataset.imports.source import Damaged, parsed, raw_lines
 from dynaweb.dataset.imports.tally import Tally
 from dynaweb.errors import StorageError
 from dynaweb.records.codec import load

@@ -58,7 +58,7 @@ def read_pairs(
     """The transitions of a file, each as an attempt of one step: one JSON document if `whole`, else one a line."""
     if whole:
         tally.rows += 1
-        row = as_row(read_document(path), path.name, tally)
+        row = as_row(read_document(path, tally), path.name, tally)
         found = checked(Pair, row, tally, "transition") if row is not None else None
         rows = iter([(found, path.name)] if found is not None else [])
     else:

@@ -4,12 +4,14 @@ import json
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
+from typing import cast
 
 import pyarrow.parquet as pq
 
 from dynaweb.dataset.exports.parquet import PAGE, SCHEMA, TOLD
 from dynaweb.dataset.imports.tally import Tally
 from dynaweb.errors import StorageError
+from dynaweb.records.codec import distinct
 from dynaweb.records.fieldcodec import codec_for
 from dynaweb.records.trajectory import Trajectory
 
@@ -62,16 +64,22 @@ def _fields(rows: list[dict[str, object]]) -> dict[str, object]:
 def _page(row: dict[str, object]) -> dict[str, object]:
     texts = {k: row.get(k) for k in PAGE if row.get(k) is not None}
     made = {"url": "", "title": "", **texts}
-    return made | (json.loads(str(row["page_rest"])) if row.get("page_rest") else {})
+    rest = _cell(str(row["page_rest"])) if row.get("page_rest") else {}
+    return made | (rest if isinstance(rest, dict) else {})
 
 
 def _step(row: dict[str, object]) -> dict[str, object]:
     made: dict[str, object] = {"observation": _page(row), "thought": row.get("thought") or ""}
     action = row.get("action")
     if isinstance(action, str):
-        made["action"] = json.loads(action) if action.startswith("{") else action
+        made["action"] = _cell(action) if action.startswith("{") else action
     if row.get("fault"):
         made["fault"] = row["fault"]
     if row.get("generations"):
-        made["generations"] = json.loads(str(row["generations"]))
+        made["generations"] = _cell(str(row["generations"]))
     return made
+
+
+def _cell(text: str) -> object:
+    """A cell of JSON."""
+    return cast(object, json.loads(text, object_pairs_hook=distinct))

@@ -1,9 +1,6 @@
 """Rows of JSON, one at a time, from files that may be compressed, torn, or full of surprises."""
 
-import gzip
-import json
 import reprlib
-import stat
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,16 +9,16 @@ from typing import BinaryIO, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
+from dynaweb.dataset.imports.listed import is_list, list_values
+from dynaweb.dataset.imports.source import Damaged, Told, open_source, parsed, raw_lines
 from dynaweb.dataset.imports.tally import Tally
 from dynaweb.dataset.surrogates import clean_json
-from dynaweb.errors import StorageError, UserError
+from dynaweb.errors import StorageError
 
 M = TypeVar("M", bound=BaseModel)
 
-MAX_LINE_BYTES = 64 << 20
-"""A longer line is damage: it would not fit the memory an import may take."""
-MAX_DOCUMENT_BYTES = 256 << 20
-"""The same for a file that is one JSON document."""
+MAX_DOCUMENT_BYTES = 64 << 20
+"""A longer file that is one JSON object is refused: read, it takes up to thirty times as much. Lists are read entry by entry."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,56 +30,24 @@ class Row:
     fields: dict[str, object]
 
 
-def open_source(path: Path) -> BinaryIO:
-    """The file's bytes, decompressed when its first bytes say gzip.
-
-    Raises:
-        UserError: no such file, or no file that can be read twice. StorageError: it cannot be opened.
-    """
-    require_file(path)
-    try:
-        with path.open("rb") as file:
-            packed = file.read(2) == b"\x1f\x8b"
-        return cast(BinaryIO, gzip.open(path, "rb")) if packed else path.open("rb")
-    except OSError as error:
-        raise StorageError(f"cannot read {path}: {error.strerror}") from error
-
-
-def require_file(path: Path) -> None:
-    """Refuse what is no file on disk: its format is found out first, so it is read more than once.
-
-    Raises:
-        UserError: nothing there, a folder, or a pipe or device. StorageError: it cannot be looked at.
-    """
-    shown = repr(str(path)[:200])
-    try:
-        mode = path.stat().st_mode
-    except (FileNotFoundError, NotADirectoryError):
-        raise UserError(f"no file {shown}") from None
-    except OSError as error:
-        raise StorageError(f"cannot read {shown}: {error.strerror}") from error
-    if stat.S_ISDIR(mode):
-        raise UserError(f"{shown} is a folder: name a file in it")
-    if not stat.S_ISREG(mode):
-        raise UserError(f"{shown} is a pipe or a device: save it in a file first")
-
-
 def read_rows(path: Path, tally: Tally, *, skip_damaged: bool = False) -> Iterator[Row]:
     """The objects of a JSON lines file up to the first damaged line, which is counted and named.
 
     A torn last line is what a kill leaves; damage in the middle ends the reading too, unless
-    `skip_damaged` goes on past it. A line that is JSON but no object is left out. A file that is one JSON list is held as a
-    whole, and gives its entries.
+    `skip_damaged` goes on past it. A line that is JSON but no object is left out. A file that is one JSON list gives its
+    entries, each read when it is asked for.
     """
     if is_list(path):
         yield from _entries(path, tally)
         return
-    lines = raw_lines(path, tally)
+    name = path.name
+    lines, told = raw_lines(path, tally), Told(tally, name)
     for number, raw in enumerate(lines, start=1):
-        where = f"{path.name}:{number}"
-        if not raw.strip():
+        where = f"{name}:{number}"
+        if raw.isspace():
             continue
-        value = parsed(raw)
+        told.where = where
+        value = parsed(raw, told)
         if isinstance(value, Damaged):
             tally.drop(f"line {value.why}", f"{where}: {raw[:60]!r}")
             if skip_damaged:
@@ -95,38 +60,11 @@ def read_rows(path: Path, tally: Tally, *, skip_damaged: bool = False) -> Iterat
             yield row
 
 
-def is_list(path: Path) -> bool:
-    """The file is one JSON list, over several lines or one: not lines that are lists each.
-
-    Raises:
-        UserError: no such file. StorageError: it cannot be opened.
-    """
-    lines = raw_lines(path, Tally())
-    head = next(lines, b"").lstrip(b"\xef\xbb\xbf \t\r\n")
-    if not head.startswith(b"["):
-        return False
-    return isinstance(parsed(head), Damaged) or not next(lines, b"").strip()
-
-
-def first_bytes(path: Path, count: int) -> bytes:
-    """At least `count` bytes from the file's beginning, whole lines, or all there are; damage ends them.
-
-    Raises:
-        UserError: no such file. StorageError: it cannot be opened.
-    """
-    read = b""
-    for line in raw_lines(path, Tally()):
-        read += line
-        if len(read) >= count:
-            break
-    return read
-
-
 def _entries(path: Path, tally: Tally) -> Iterator[Row]:
-    document = read_document(path)
-    for number, value in enumerate(document if isinstance(document, list) else []):
+    name = path.name
+    for number, (value, maybe_lone) in enumerate(list_values(path, tally)):
         tally.rows += 1
-        row = as_row(value, f"{path.name} entry {number}", tally)
+        row = as_row(value, f"{name} entry {number}", tally, maybe_lone=maybe_lone)
         if row is not None:
             yield row
 
@@ -156,15 +94,15 @@ def _shown(value: object) -> str:
     return (value if isinstance(value, str) else reprlib.repr(value))[:60]
 
 
-def read_document(path: Path) -> object:
-    """A whole JSON file.
+def read_document(path: Path, tally: Tally | None = None) -> object:
+    """A whole JSON file; keys that stand twice in one object are counted, where there is a tally.
 
     Raises:
         UserError: no such file. StorageError: it is no JSON, or too large to hold.
     """
     with open_source(path) as file:
         data = _guarded_read(file, path)
-    value = parsed(data)
+    value = parsed(data, None if tally is None else Told(tally, path.name))
     if isinstance(value, Damaged):
         raise StorageError(f"{path}: the document {value.why}: {data[:60]!r}")
     return value
@@ -224,46 +162,6 @@ def checked_prefix(
         yield found
 
 
-@dataclass(frozen=True, slots=True)
-class Damaged:
-    """What stands in place of a value that cannot be read."""
-
-    why: str
-
-
-def parsed(raw: bytes) -> object | Damaged:
-    """The JSON value of a line or document, or why there is none."""
-    try:
-        return cast(object, json.loads(raw.decode("utf-8-sig")))
-    except UnicodeDecodeError:
-        return Damaged("is not UTF-8")
-    except RecursionError:
-        return Damaged("nests too deeply")
-    except ValueError:
-        return Damaged("is not JSON" if raw.endswith(b"\n") else "is torn")
-
-
-def raw_lines(path: Path, tally: Tally) -> Iterator[bytes]:
-    """A file's lines with their ends; where reading stops before the end is counted.
-
-    Raises:
-        UserError: no such file. StorageError: it cannot be opened.
-    """
-    with open_source(path) as file:
-        while True:
-            try:
-                line = file.readline(MAX_LINE_BYTES)
-            except (EOFError, zlib.error, OSError) as error:
-                tally.drop("compressed file is cut or damaged", f"{path.name}: {error}")
-                return
-            if not line:
-                return
-            if len(line) == MAX_LINE_BYTES:
-                tally.drop(f"line is longer than {MAX_LINE_BYTES >> 20} MB", str(path.name))
-                return
-            yield line
-
-
 def _guarded_read(file: BinaryIO, path: Path) -> bytes:
     try:
         data = file.read(MAX_DOCUMENT_BYTES + 1)
@@ -271,6 +169,6 @@ def _guarded_read(file: BinaryIO, path: Path) -> bytes:
         raise StorageError(f"cannot read {path}: {error}") from error
     if len(data) > MAX_DOCUMENT_BYTES:
         raise StorageError(
-            f"{path} is longer than {MAX_DOCUMENT_BYTES >> 20} MB, as one document: split it, or give JSON lines"
+            f"{path} is longer than {MAX_DOCUMENT_BYTES >> 20} MB, as one JSON document: give a list of objects, or JSON lines"
         )
     return data

@@ -19,7 +19,7 @@ from dynaweb.dataset.imports.nnetnav import read_nnetnav
 from dynaweb.dataset.imports.own import read_own
 from dynaweb.dataset.imports.pairs import read_pairs
 from dynaweb.dataset.imports.recorded import Provenance
-from dynaweb.dataset.imports.rows import require_file
+from dynaweb.dataset.imports.source import require_file
 from dynaweb.dataset.imports.tally import Tally
 from dynaweb.dataset.imports.webarena_html import read_webarena_html
 from dynaweb.dataset.imports.webarena_traces import read_webarena_traces
@@ -114,6 +114,8 @@ def import_files(wish: ImportWish) -> Tally:
         StorageError: a source cannot be read, or `out` not written.
     """
     require_replaceable(wish.out)
+    if wish.out.resolve() in {path.resolve() for path in wish.sources}:
+        raise UserError(f"{str(wish.out)!r} is one of the files to import: choose another --out")
     asked = _asked(wish)
     beside = wish.out.with_name(wish.out.name + ".import.json")
     if wish.out.exists():
@@ -123,10 +125,11 @@ def import_files(wish: ImportWish) -> Tally:
                 f"{str(wish.out)!r} is there already, from another import: choose another --out, or delete it"
             )
         return _tally_of(done, beside)
-    kinds = [wish.format or detect(path) for path in wish.sources]
     tally, seen = Tally(), set[str]()
+    sources = _without_cards(wish.sources, tally)
+    kinds = [wish.format or detect(path) for path in sources]
     with writing(wish.out) as file:
-        for path, kind in zip(wish.sources, kinds, strict=True):
+        for path, kind in zip(sources, kinds, strict=True):
             read = read_trajectories(path, kind, wish.known, tally, skip_damaged=wish.skip_damaged)
             for found in read:
                 if found.trajectory_id in seen:
@@ -139,6 +142,16 @@ def import_files(wish: ImportWish) -> Tally:
         # before `out` itself: a kill between the two leaves no file that looks like another's
         write_json(beside, {"asked": asked, "tally": asdict(tally)})
     return tally
+
+
+def _without_cards(sources: tuple[Path, ...], tally: Tally) -> list[Path]:
+    """`DIR/*` names the folder's data card too, which is no file of trajectories."""
+    cards = [path for path in sources if path.suffix.lower() == ".md"]
+    if len(cards) in (0, len(sources)):
+        return list(sources)
+    for card in cards:
+        tally.note("file passed over: Markdown, such as a data card", card.name)
+    return [path for path in sources if path not in cards]
 
 
 def _asked(wish: ImportWish) -> dict[str, object]:

@@ -11,6 +11,8 @@ class Tally:
 
     rows: int = 0
     """Rows (lines, messages, pages) read from the sources."""
+    read_bytes: int = 0
+    """Bytes of the sources that were read, unpacked."""
     trajectories: int = 0
     """Trajectories written."""
     steps: int = 0

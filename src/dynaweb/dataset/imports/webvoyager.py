@@ -58,7 +58,7 @@ def read_webvoyager_chat(path: Path, known: Provenance, tally: Tally) -> Iterato
     Raises:
         StorageError: not a list of turns.
     """
-    document = read_document(path)
+    document = read_document(path, tally)
     if not isinstance(document, list):
         raise StorageError(f"{path}: not a list of messages")
     tally.rows += len(document)

@@ -1,0 +1,1 @@
+"""What runs inside the other tool's environment, which holds no dynaweb."""

@@ -1,0 +1,1 @@
+"""What an agent may change on a live site: nothing, what somebody approved, or everything."""

@@ -1,0 +1,112 @@
+"""What people of the forum talk about: a made-up town and its neighbours."""
+
+CATEGORIES = {
+    "Announcements": "News from the people who run this place.",
+    "Garden and balcony": "Seeds, soil, slugs and everything that grows.",
+    "Repairs": "Bicycles, radios, zips: mend it before you throw it away.",
+    "Kitchen": "Recipes, tools, and what went wrong.",
+    "Trips": "Day trips by train, by bicycle and on foot.",
+    "Books and films": "Read something good? Tell us.",
+    "Marketplace": "Give away, swap, sell. No shops, please.",
+}
+
+TOPICS = {
+    "Announcements": (
+        "House rules, please read first",
+        "New opening hours of the tool library",
+        "Server moves on the 21st of June",
+        "Summer fair: who helps at the stalls?",
+        "Minutes of the May meeting",
+    ),
+    "Garden and balcony": (
+        "Tomatoes turn yellow from below",
+        "Which herbs survive a north balcony?",
+        "Slugs ate every lettuce again",
+        "Compost smells like vinegar",
+        "When do you cut back lavender?",
+        "Rain barrel: 200 or 300 litres?",
+        "Swapping dahlia tubers in autumn",
+        "Bees in the window frame",
+    ),
+    "Repairs": (
+        "Chain slips on the two smallest gears",
+        "Old radio hums on medium wave",
+        "Zip of a rain jacket comes apart",
+        "Chair leg is loose, which glue?",
+        "Coffee grinder starts only when shaken",
+        "Where do I get carbon brushes?",
+        "Bicycle lamp flickers when it rains",
+        "Teapot handle came off",
+    ),
+    "Kitchen": (
+        "Sourdough does not rise in winter",
+        "Best pan for pancakes",
+        "What to do with two kilos of rhubarb",
+        "Sharpening knives without a machine",
+        "Plum jam without much sugar",
+        "Lentil soup for twenty people",
+        "Cast iron: soap or no soap?",
+        "A cake that survives a bicycle bag",
+    ),
+    "Trips": (
+        "Lake circuit by bicycle, 46 km",
+        "Trains to the coast with two bicycles",
+        "Castle ruin: is the path open again?",
+        "Quiet camping places within 60 km",
+        "Sunrise on the water tower hill",
+        "Museum day with children",
+        "Winter walk along the canal",
+    ),
+    "Books and films": (
+        "Three books for a long train ride",
+        "A film about bees that is not sad",
+        "Reading circle in July: the choice",
+        "Cookery books worth their place",
+        "Who has the second volume?",
+        "Short stories for the beach",
+        "Open-air cinema programme",
+    ),
+    "Marketplace": (
+        "Giving away: 40 jam jars",
+        "Looking for a child's bicycle, 20 inch",
+        "Swap: sewing machine for a sander",
+        "Selling: tent for two, 60",
+        "Moving boxes, free, near the station",
+        "Wanted: old slates for a bed edge",
+        "Desk lamp, needs a new cable",
+    ),
+}
+
+OPENINGS = (
+    "I have tried everything that I could think of, and now I am asking here.",
+    "This is the third time this year. Somebody must know more than I do.",
+    "Short question, perhaps with a long answer.",
+    "My neighbour says one thing and the internet another.",
+    "I took some notes, so here is what I know so far.",
+)
+MIDDLES = (
+    "It began two weeks ago, after the rain.",
+    "The shop in Mill Street does not have it.",
+    "I would like to spend no more than 25.",
+    "It has to be ready by Saturday.",
+    "I do not have a cellar, only a shelf in the corridor.",
+    "The manual is silent about this.",
+    "My grandmother did it with salt.",
+)
+REPLIES = (
+    "I had the same. What helped was patience, and a little oil.",
+    "Try it in the morning, before it gets warm.",
+    "Do not buy a new one. I have a spare, come by on Thursday after six.",
+    "There is a good drawing of it in the tool library, shelf 4.",
+    "That is what I thought too, until I measured it: 7 mm, not 8.",
+    "Thank you, that was it!",
+    "I would ask Hiro, he has done this twice.",
+    "Careful: the first time I did that, I had to start again.",
+    "The train at 9:14 has room for six bicycles.",
+    "It depends on the soil. Ours is heavy clay.",
+    "I can bring mine to the meeting.",
+    "Photos, please!",
+    "Half of the recipe is enough for four.",
+    "Is it still to be had?",
+    "Number 12, the green door. Ring twice.",
+)

@@ -1,0 +1,1 @@
+"""A shop: django-oscar."""

@@ -1,0 +1,1 @@
+"""An issue tracker with a wiki: Trac."""

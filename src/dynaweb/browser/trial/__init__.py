@@ -1,0 +1,1 @@
+"""Pages that try to get out, and sockets that notice when they do."""

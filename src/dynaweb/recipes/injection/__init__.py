@@ -1,0 +1,1 @@
+"""Pages that talk an agent into things, and an agent that lets itself be talked into everything."""

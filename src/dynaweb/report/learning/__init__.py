@@ -1,0 +1,1 @@
+"""What the page of a learning measurement shows: a figure, tables, words."""

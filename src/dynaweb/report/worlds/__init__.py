@@ -1,0 +1,1 @@
+"""What a person reads of world models measured side by side."""
