@@ -205,3 +205,20 @@ def test_which_element_lies_under_the_middle_of_its_list_is_geometry() -> None:
     assert is_determined(chosen, inside, NOTHING)
     beside = replace(inside, updated=(*inside.updated, Updated(ref="4", name="Go")))
     assert is_determined(listed, beside, NOTHING)
+
+
+class Asked(Truth):
+    """Remembers the goals that it was told."""
+
+    def predict(self, questions: Sequence[Imagine]) -> list[Prediction]:
+        self.goals = [q.goal for q in questions]
+        return super().predict(questions)
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_the_goal_is_told_where_the_model_is_told_goals(
+    attempts: list[Trajectory], told: bool
+) -> None:
+    world = Asked(attempts)
+    compare(world, attempts, NOTHING, show_goal=told)
+    assert world.goals == [k.goal if told else None for t in attempts for k in known_steps(t)]

@@ -1,9 +1,12 @@
+import re
 from dataclasses import replace
 
 import pytest
 
 from dynaweb.collect.experts import EXPERTS
+from dynaweb.dream.config import DreamConfig
 from dynaweb.errors import UserError
+from dynaweb.gspo.config import GspoConfig
 from dynaweb.recipes.config import (
     EVALUATION_SEEDS_FROM,
     VALIDATION_SEEDS_FROM,
@@ -11,6 +14,7 @@ from dynaweb.recipes.config import (
     EvaluationConfig,
     PolicyConfig,
 )
+from dynaweb.recipes.dreamland import Dreamland, dreaming_in
 from dynaweb.recipes.presets import PRESETS, preset, study
 from dynaweb.recipes.proof import evaluation_plan
 
@@ -59,3 +63,31 @@ def test_a_base_needs_pointers():
         PolicyConfig(pointers=False, base=BaseConfig(find=1))
     with pytest.raises(UserError, match="base mixed -1"):
         BaseConfig(mixed=-1)
+
+
+@pytest.mark.parametrize("part", ["world.ask", "world.train.examples"])
+@pytest.mark.parametrize(("name", "value"), [("show_goal", False), ("past_actions", 3)])
+def test_a_world_model_is_asked_as_it_was_trained(part, name, value):
+    with pytest.raises(UserError, match=rf"{re.escape(part)}\.{name}={value}.*set them alike"):
+        changed(study(), f"{part}.{name}", value)
+
+
+def test_a_world_model_is_told_the_goal_in_dreams_too_or_not_at_all():
+    for name in PRESETS:
+        preset(name).require_told_alike()
+    with pytest.raises(UserError, match=r"gspo\.dream\.show_goal=False: set them alike"):
+        changed(study(), "gspo.dream.show_goal", False).require_told_alike()
+
+
+def changed(config, name, value):
+    first, _, rest = name.partition(".")
+    part = changed(getattr(config, first), rest, value) if rest else value
+    return replace(config, **{first: part})
+
+
+def test_dreams_in_a_given_world_follow_what_it_was_trained_on():
+    seen = Dreamland(world=None, judge=None, shows_goal=False, folder=None, bars=None)
+    told = GspoConfig(dream=DreamConfig(show_goal=True, max_steps=3))
+    assert dreaming_in(seen, told).dream == DreamConfig(show_goal=False, max_steps=3)
+    assert dreaming_in(replace(seen, shows_goal=True), told) == told
+    assert dreaming_in(None, told) == told

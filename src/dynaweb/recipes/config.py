@@ -160,6 +160,13 @@ class WorldConfig:
     def __post_init__(self) -> None:
         if not 0.0 <= self.least_right <= 1.0:
             raise UserError(f"world least_right {self.least_right!r} is out of range: use 0 to 1")
+        for name in ("show_goal", "past_actions"):
+            trained, asked = getattr(self.train.examples, name), getattr(self.ask, name)
+            if trained != asked:
+                raise UserError(
+                    f"world.train.examples.{name}={trained!r} but world.ask.{name}={asked!r}: "
+                    "a world model is asked as it was trained; set them alike"
+                )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,6 +232,19 @@ class RecipeConfig:
             raise UserError("the recipe names a task twice")
         if min(self.live_workers, self.live_threads, self.threads) < 1:
             raise UserError("live_workers, live_threads and threads must be 1 or more")
+
+    def require_told_alike(self) -> None:
+        """A recipe that dreams in its own world model tells it in dreams what it was trained to be told.
+
+        Raises:
+            UserError: the goal is told in one and not in the other.
+        """
+        dreamt, asked = self.gspo.dream.show_goal, self.world.ask.show_goal
+        if dreamt != asked:
+            raise UserError(
+                f"the world model is asked with world.ask.show_goal={asked!r}, but in dreams with "
+                f"gspo.dream.show_goal={dreamt!r}: set them alike"
+            )
 
     def with_seed(self, seed: int) -> "RecipeConfig":
         """The same recipe with every stream of chance drawn from another seed."""

@@ -1,11 +1,12 @@
 """World model and judge for training in dreams, by what a command names: trained together, or general models asked in words."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from dynaweb.contracts import Judge, WorldModel
 from dynaweb.errors import UserError
+from dynaweb.gspo.config import GspoConfig
 from dynaweb.judge.chat import ChatJudge
 from dynaweb.recipes.alone import judge_of
 from dynaweb.recipes.worldly import Imagination, open_imagination
@@ -68,6 +69,13 @@ def open_dreamland(
     return Dreamland(
         world=imagined, judge=verdicts, shows_goal=shows_goal, folder=folder, bars=bars
     )
+
+
+def dreaming_in(seen: Dreamland | None, gspo: GspoConfig) -> GspoConfig:
+    """The settings for dreams in this world: it is told the goal where it was made to be."""
+    if seen is None:
+        return gspo
+    return replace(gspo, dream=replace(gspo.dream, show_goal=seen.shows_goal))
 
 
 def _trained(folder: Path) -> Imagination:

@@ -26,7 +26,7 @@ from dynaweb.recipes.attempting import LIVE, live_attempts
 from dynaweb.recipes.collecting import openings
 from dynaweb.recipes.config import MAY_DIFFER, RecipeConfig
 from dynaweb.recipes.dreaming import audited, demonstrations_of, replayed
-from dynaweb.recipes.dreamland import Dreamland, open_dreamland
+from dynaweb.recipes.dreamland import Dreamland, dreaming_in, open_dreamland
 from dynaweb.recipes.gate import LONGER as LONGER_WORLD
 from dynaweb.recipes.gate import require_knowledge
 from dynaweb.recipes.gspo_weights import Tuned, begin, write
@@ -171,7 +171,7 @@ def train_gspo_alone(
             live=live_attempts(config, sampler, language, out / LIVE),
             served=wish.sampler is not None,
         )
-        result = train_gspo(parts, config.gspo, out / TRAINING, progress, ranks)
+        result = train_gspo(parts, dreaming_in(seen, config.gspo), out / TRAINING, progress, ranks)
         lines = read_prefix(out / TRAINING / METRICS).lines
         done = GspoTrained(
             result=result,

@@ -10,6 +10,7 @@ from dynaweb.axtree.lexicon import LexiconConfig
 from dynaweb.batch.advantage import AdvantageConfig
 from dynaweb.batch.mix import MixConfig
 from dynaweb.browser.config import BrowserConfig
+from dynaweb.dream.config import DreamConfig
 from dynaweb.dream.starts import StartsConfig
 from dynaweb.errors import UserError
 from dynaweb.gspo.config import (
@@ -85,6 +86,8 @@ STUDY_TASKS = (
 )
 
 
+# The world models of these recipes are told the goal: on MiniWoB++ what a click does hangs on the task (a star ends the
+# one that asks for stars and is only lit in the others), and the goal is the only place that says which task it is.
 def study() -> RecipeConfig:
     """The proof: twenty-five tasks, twenty unseen pages each, four arms."""
     return RecipeConfig(
@@ -113,14 +116,18 @@ def study() -> RecipeConfig:
         world=WorldConfig(
             train=WorldTrainConfig(
                 examples=ExamplesConfig(
-                    plain_cap=60, most_shown=24, rare=120, past_actions=PAST_ACTIONS
+                    show_goal=True,
+                    plain_cap=60,
+                    most_shown=24,
+                    rare=120,
+                    past_actions=PAST_ACTIONS,
                 ),
                 renamed_copies=0,
                 judge_fraction=0.5,
                 verdict_exercises=2500,
             ),
             fit=FitConfig(epochs=6.0, batch_tokens=2048),
-            ask=WorldModelConfig(past_actions=PAST_ACTIONS),
+            ask=WorldModelConfig(show_goal=True, past_actions=PAST_ACTIONS),
             least_right=0.8,
         ),
         gspo=GspoConfig(
@@ -128,6 +135,7 @@ def study() -> RecipeConfig:
             groups=30,
             resample_rounds=2,
             mix=MixConfig(group_size=8, expert_share=0.5, live_share=0.25),
+            dream=DreamConfig(show_goal=True),
             starts=StartsConfig(intermediate_share=0.3, adapt=True),
             advantage=AdvantageConfig(negative_cap=0.0),
             update=UpdateConfig(
@@ -184,14 +192,18 @@ def smoke() -> RecipeConfig:
         ),
         agent=AgentConfig(max_new_tokens=16),
         world=WorldConfig(
-            train=WorldTrainConfig(renamed_copies=0, verdict_exercises=50),
+            train=WorldTrainConfig(
+                examples=ExamplesConfig(show_goal=True), renamed_copies=0, verdict_exercises=50
+            ),
             fit=FitConfig(epochs=8.0, batch_tokens=1024),
+            ask=WorldModelConfig(show_goal=True),
         ),
         gspo=GspoConfig(
             iterations=2,
             groups=2,
             max_new_tokens=16,
             mix=MixConfig(group_size=4, expert_share=0.5),
+            dream=DreamConfig(show_goal=True),
             update=UpdateConfig(demonstrations=DemonstrationsConfig(weight=1.0)),
             audit=AuditConfig(every=2, dreams=4),
             # a minute of training knows little more than the rules, on two tasks that show little else: the dreams are

@@ -117,6 +117,7 @@ class Imagined:
 
 def imagine(run: Run) -> Imagined:
     """Every stage up to a measured world model; those that are done are only read."""
+    run.config.require_told_alike()
     shown = collecting.experts(run)
     explored = collecting.exploration(run)
     policy = first_agent(run, shown, explored)

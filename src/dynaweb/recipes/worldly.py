@@ -172,7 +172,10 @@ def measure_imagination(
         write_record(out / JUDGE_PLAIN, judge_table(mine, open_ones, population=population))
         run.progress("fidelity", 1, 2, "the world model")
         compared = compare(
-            asked.world, held_out, learn_tasks(training, held_out, Lexicon.load(folder))
+            asked.world,
+            held_out,
+            learn_tasks(training, held_out, Lexicon.load(folder)),
+            show_goal=run.config.world.ask.show_goal,
         )
         table = fidelity(compared, world_model=asked.world.version)
         write_record(out / FIDELITY, table)
