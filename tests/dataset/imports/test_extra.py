@@ -166,6 +166,50 @@ def test_a_row_as_mind2web_publishes_it(tmp_path):
     ]
 
 
+def action_rows():
+    """Two demonstrations in the columns of Multimodal-Mind2Web; of the second, the action in the middle is missing."""
+    rows = []
+    for task, numbers in (("a", (0, 1)), ("b", (0, 2))):
+        for n in numbers:
+            row = act("CLICK", "5") if n == 0 else act("TYPE", "7", "tea")
+            told = {"website": "shop", "domain": "d", "subdomain": "s", "annotation_id": task, "confirmed_task": f"Buy {task}", "screenshot": None,
+                    "action_reprs": ["[div] Tea -> CLICK"] * (max(numbers) + 1), "target_action_index": str(n), "target_action_reprs": "[div] Tea -> CLICK"}  # fmt: skip
+            positive = [json.dumps(c) for c in row["pos_candidates"]]
+            rows.append({**row, **told, "operation": json.dumps(row["operation"]), "pos_candidates": positive})  # fmt: skip
+    return rows
+
+
+@needs_html
+@needs_arrow
+def test_multimodal_mind2web_has_a_row_an_action(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows = action_rows()
+    (tmp_path / "train.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    (tmp_path / "train.json").write_text(json.dumps(rows), "utf-8")
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "train.parquet")
+    for path in tmp_path.iterdir():
+        (whole, cut), tally = read(path)
+        assert [s.action for s in whole.steps] == [Click("5"), Fill("7", "tea")]
+        assert (whole.trajectory_id, whole.goal, whole.outcome) == ("mind2web.a", "Buy a", Outcome.SUCCESS)  # fmt: skip
+        assert ([s.action for s in cut.steps], cut.outcome) == ([Click("5")], Outcome.UNKNOWN)
+        assert tally.dropped == {"action out of order, and what follows it": 1}, path
+        assert (tally.rows, tally.noted) == (4, {}), path
+
+
+@needs_html
+def test_an_action_row_without_its_number_is_counted(tmp_path):
+    first, *_ = action_rows()
+    del first["target_action_index"]
+    broken = {**first, "target_action_index": "0", "operation": "{'op': 'CLICK'}"}
+    (tmp_path / "f.jsonl").write_text(json.dumps(first) + "\n" + json.dumps(broken) + "\n", "utf-8")  # fmt: skip
+    found, tally = read(tmp_path / "f.jsonl")
+    assert found == [] and sum(tally.dropped.values()) == 2
+    assert any("target_action_index: field required" in why for why in tally.dropped)
+    assert any("operation" in why for why in tally.dropped)
+
+
 def test_a_missing_package_is_named_with_its_extra(tmp_path, monkeypatch):
     for module in ("pyarrow", "dynaweb.dataset.imports.parquet", "dynaweb.dataset.exports.parquet"):
         monkeypatch.setitem(sys.modules, module, None)

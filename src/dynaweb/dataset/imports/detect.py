@@ -8,7 +8,7 @@ from dynaweb.dataset.imports.browsergym import refuse_folder
 from dynaweb.dataset.imports.formats import Format
 from dynaweb.dataset.imports.listed import is_list, list_values
 from dynaweb.dataset.imports.rows import read_document, read_rows
-from dynaweb.dataset.imports.source import first_bytes
+from dynaweb.dataset.imports.source import first_bytes, is_parquet
 from dynaweb.dataset.imports.tally import Tally
 from dynaweb.dataset.imports.webarena_html import MARK
 from dynaweb.errors import UserError
@@ -24,6 +24,7 @@ _KEYS: tuple[tuple[frozenset[str], Format], ...] = (
     (frozenset({"obs", "action", "next_obs"}), Format.TRANSITION_LINES),
     (frozenset({"obs", "action", "reward"}), Format.BROWSERGYM),
     (frozenset({"annotation_id", "confirmed_task", "actions"}), Format.MIND2WEB),
+    (frozenset({"annotation_id", "confirmed_task", "action_uid"}), Format.MIND2WEB_ACTIONS),
     (frozenset({"role", "content"}), Format.WEBVOYAGER),
 )
 """Keys of a row that only one tool writes together."""
@@ -45,9 +46,9 @@ def detect(path: Path) -> Format:
     """
     if path.is_dir():
         refuse_folder(path)
-    head = first_bytes(path, _LOOKED_AT)
-    if head.startswith(b"PAR1"):
+    if is_parquet(path):
         return Format.PARQUET
+    head = first_bytes(path, _LOOKED_AT)
     if _PICKLE.match(head):
         refuse_folder(path)
     begin = head.lstrip(b"\xef\xbb\xbf \t\r\n")

@@ -8,7 +8,7 @@ class Format(StrEnum):
 
     DYNAWEB = "dynaweb"
     PARQUET = "parquet"
-    """This project's own."""
+    """This project's own; Multimodal-Mind2Web's is told by its columns."""
     WEBARENA_TRACES = "webarena-traces"
     WEBARENA_HTML = "webarena-html"
     NNETNAV = "nnetnav"
@@ -17,6 +17,8 @@ class Format(StrEnum):
     """Steps as JSON; folders of pickles are refused."""
     WEBVOYAGER = "webvoyager"
     MIND2WEB = "mind2web"
+    MIND2WEB_ACTIONS = "mind2web-actions"
+    """Multimodal-Mind2Web: a row an action."""
     ATIF = "atif"
     """One document a file."""
     ATIF_LINES = "atif-lines"

@@ -53,7 +53,7 @@ def read_trajectories(
     """
     require_file(path)
     match kind:
-        case Format.PARQUET | Format.MIND2WEB:
+        case Format.PARQUET | Format.MIND2WEB | Format.MIND2WEB_ACTIONS:
             return _with_extra(path, kind, known, tally, skip_damaged=skip_damaged)
         case Format.WEBARENA_HTML:
             return read_webarena_html(path, known, tally)
@@ -94,12 +94,15 @@ def _with_extra(
     """Formats whose readers need a package of the extra `data`."""
     try:
         if kind is Format.PARQUET:
-            from dynaweb.dataset.imports.parquet import read_parquet  # noqa: PLC0415 - an extra
+            from dynaweb.dataset.imports.parquet import columns_of, read_parquet  # noqa: PLC0415 - an extra
 
-            return read_parquet(path, tally)
-        from dynaweb.dataset.imports.mind2web import read_mind2web  # noqa: PLC0415 - an extra
+            if not {"annotation_id", "action_uid"} <= columns_of(path):
+                return read_parquet(path, tally)
+        from dynaweb.dataset.imports import mind2web  # noqa: PLC0415 - an extra
 
-        return read_mind2web(path, known, tally, skip_damaged=skip_damaged)
+        whole = kind is Format.MIND2WEB
+        read = mind2web.read_mind2web if whole else mind2web.read_mind2web_actions
+        return read(path, known, tally, skip_damaged=skip_damaged)
     except ModuleNotFoundError as error:
         raise MissingDependencyError(needs_data(kind.value, error.name)) from error
 

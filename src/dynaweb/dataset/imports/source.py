@@ -16,6 +16,7 @@ from dynaweb.errors import StorageError, UserError
 MAX_LINE_BYTES = 64 << 20
 """A longer line is damage: it would not fit the memory an import may take."""
 _GZIP = b"\x1f\x8b"
+_PARQUET = b"PAR1"
 _FIRST_BYTES = 1 << 20
 """Of a line that a file begins with; one that is longer is looked at no further."""
 
@@ -63,6 +64,15 @@ def require_file(path: Path) -> None:
         raise UserError(f"{shown} is a folder: name a file in it")
     if not stat.S_ISREG(mode):
         raise UserError(f"{shown} is a pipe or a device: save it in a file first")
+
+
+def is_parquet(path: Path) -> bool:
+    """Whether it is a Parquet file, by its first bytes.
+
+    Raises:
+        UserError: no such file. StorageError: it cannot be opened.
+    """
+    return first_bytes(path, len(_PARQUET)).startswith(_PARQUET)
 
 
 def first_bytes(path: Path, count: int) -> bytes:
