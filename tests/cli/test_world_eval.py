@@ -65,6 +65,25 @@ def test_a_limit_is_kept_and_tasks_can_be_held_out(files, tmp_path, capsys):
     assert len(read_answers(answers)) > 7
 
 
+def test_a_model_is_measured_on_the_tasks_that_its_training_held_out(files, tmp_path, capsys):
+    small = ["fit.steps=2", "model.hidden=16", "model.layers=1", "model.heads=2", "model.ffn=32", "model.context=640", "vocab_size=400"]  # fmt: skip
+    trained, call = str(tmp_path / "world"), ["world", "train", *files, "--threads", "1", "-q", "--json"]  # fmt: skip
+    settings = [word for value in (*small, "held_out=0.5") for word in ("--set", value)]
+    assert main([*call, "--out", trained, *settings]) == 0
+    (stage,) = json.loads(capsys.readouterr().out)["stages"]
+    left_out = stage["counts"]["file: attempts of held-out tasks"]
+    asked = asking(pathlib.Path(trained))
+    assert asked.max_prompt_tokens + asked.max_new_tokens == 640
+    evaluate = ["world", "eval", *files, "--model", trained, "--limit", "4", "--probes", "1", "--json", "-q"]  # fmt: skip
+    assert main([*evaluate, "--hold-out", "0.5", "--out", str(tmp_path / "out")]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["overlap"]["tasks"]["hits"] == 0 < left_out < report["found"]
+    for other in (["--hold-out", "0.4"], ["--hold-out", "0.5", "--seed", "1"]):
+        assert main([*evaluate, *other, "--out", str(tmp_path / "other")]) == 2
+        assert "held_out=0.5 and seed=0, so it has read tasks" in capsys.readouterr().err
+    assert not (tmp_path / "other").exists()
+
+
 @pytest.mark.parametrize(
     ("more", "says"),
     [

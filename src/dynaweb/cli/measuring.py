@@ -32,7 +32,8 @@ from dynaweb.report.worlds.data import WorldsReport
 from dynaweb.report.worlds.sayings import LABELS, gain_words, mean_words
 from dynaweb.runs.folder import RunFolder
 from dynaweb.runs.progress import Progress
-from dynaweb.world.opening import OpenChat
+from dynaweb.world.opening import OpenChat, read_chat_spec
+from dynaweb.world.trained import KeptBack, kept_back
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +98,7 @@ def measure(wish: Wish, *, quiet: bool, as_json: bool) -> None:
             )
         cases = sample_cases(found, wish.limit, seed=wish.seed)
         chat = chat_opener(wish.key_variable, stack)
+        _check_held_out(wish)
         models = _models(wish, read.known, chat)
         data = _Data(
             config=config,
@@ -131,6 +133,21 @@ def _check(wish: Wish) -> None:
     twice = [str(f) for f in wish.files if f in wish.train]
     if twice:
         raise UserError(f"{twice[0]!r} is measured and trained on: name different files")
+
+
+def _check_held_out(wish: Wish) -> None:
+    """With --hold-out: no model that was trained on files has read what is measured."""
+    if not wish.hold_out:
+        return
+    for spec in wish.models:
+        asked = read_chat_spec(spec)
+        folder = Path(asked.target if asked is not None else spec)
+        held = kept_back(folder) if folder.is_dir() else None
+        if held is not None and held != KeptBack(fraction=wish.hold_out, seed=wish.seed):
+            raise UserError(
+                f"{spec!r} was trained with held_out={held.fraction!r} and seed={held.seed!r}, so it has read tasks that "
+                f"--hold-out {wish.hold_out!r} --seed {wish.seed!r} measures: use the same two for both"
+            )
 
 
 def _replays(wish: Wish) -> ReplayWish | None:

@@ -102,11 +102,34 @@ def asking(folder: Path) -> WorldModelConfig:
     about = folder / "world.json"
     if not about.is_file():
         return WorldModelConfig()
-    how = _inside(read_object(about).get("config"), "examples")
-    if not isinstance(how, dict):
-        return WorldModelConfig()
-    known = {k: how[k] for k in ("show_goal", "past_actions") if k in how}
-    return decode(WorldModelConfig, known, f"{about}: config.examples")
+    body = read_object(about)
+    how, lengths = _inside(body.get("config"), "examples"), body.get("ask")
+    known = {k: how[k] for k in ("show_goal", "past_actions") if k in how} if isinstance(how, dict) else {}  # fmt: skip
+    told = known | (lengths if isinstance(lengths, dict) else {})
+    return decode(WorldModelConfig, told, f"{about}: config.examples and ask")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptBack:
+    """What a training left out to be measured with, as `dataset.split.split_by_task` divides."""
+
+    fraction: float
+    """Of the tasks; 0 leaves out none."""
+    seed: int
+
+
+def kept_back(folder: Path) -> KeptBack | None:
+    """What `dynaweb world train` held out when it made this model; None for one that it did not make of trajectories.
+
+    Raises:
+        StorageError: its result file is damaged.
+    """
+    told = folder / "result.json"
+    body = read_object(told) if told.is_file() else {}
+    fraction, seed = body.get("held_out"), body.get("seed")
+    if not isinstance(fraction, float) or not isinstance(seed, int):
+        return None
+    return KeptBack(fraction=fraction, seed=seed)
 
 
 def _inside(body: object, *keys: str) -> object:

@@ -26,6 +26,7 @@ from dynaweb.train.fit import FitResult, fit
 from dynaweb.train.loss import check_precision
 from dynaweb.train.metrics import fit_progress
 from dynaweb.train.ranks import Ranks, crew_of, in_step, joined
+from dynaweb.world.config import WorldModelConfig
 from dynaweb.world.train import WORLD_FILE
 from dynaweb.world.tuning.material import Material, of_conversations, required
 from dynaweb.world.tuning.rows import files_in, holds_rows, read_chat_rows
@@ -263,5 +264,14 @@ def _write(
         save_model(whole, wish.out)
     if not isinstance(speech, Conversing) and result.form == TunedForm.PATCH:
         data = replace(wish.config.data, examples=speech.asking())
-        write_json(wish.out / WORLD_FILE, {"config": asdict(data), **result.facts()})
-    write_json(wish.out / RESULT, result.facts())
+        about = {"config": asdict(data), "ask": _lengths(result.stages[0].material)}
+        write_json(wish.out / WORLD_FILE, {**about, **result.facts()})
+    held = {"held_out": wish.config.held_out, "seed": wish.config.seed}
+    write_json(wish.out / RESULT, {**result.facts(), **held})
+
+
+def _lengths(learnt: Material) -> dict[str, int]:
+    """How long questions and answers may be, in tokens, of those that it has learnt (`world.config`)."""
+    longest = max(len(e.completion_ids) for e in learnt.examples)
+    answer = min(max(longest, WorldModelConfig().max_new_tokens), learnt.limit_tokens // 2)
+    return {"max_new_tokens": answer, "max_prompt_tokens": learnt.limit_tokens - answer}

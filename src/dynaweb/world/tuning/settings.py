@@ -50,9 +50,10 @@ class TuningConfig:
     data: WorldTrainConfig = field(default_factory=WorldTrainConfig)
     """Which steps of trajectories teach a patch model, and its judge."""
     held_out: float = 0.0
-    """Of trajectories, for full and nl: share of the tasks that is kept back from training, in [0, 1)."""
+    """Of trajectories: share of the tasks that is kept back from training, in [0, 1); the same ones as
+    `dynaweb world eval --hold-out` measures with this seed."""
     seed: int = 0
-    """Of first weights, tokenizer and samples; the order of the rows has `fit.seed`."""
+    """Of first weights, tokenizer, samples and what is held out; the order of the rows has `fit.seed`."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.cutoff_tokens <= 10_000_000:

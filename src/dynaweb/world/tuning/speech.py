@@ -10,6 +10,7 @@ from transformers import PreTrainedModel
 
 from dynaweb.axtree.lexicon import learn_lexicon
 from dynaweb.dataset.imports.tally import Tally
+from dynaweb.dataset.split import split_by_task
 from dynaweb.errors import UserError
 from dynaweb.lm.chatml import load_chat_tokenizer, save_chat_tokenizer, train_chat_tokenizer
 from dynaweb.lm.chattemplate import ChatTemplate, load_template
@@ -161,7 +162,7 @@ def speech_of(
     if not any(ready) and config.form is TunedForm.PATCH:
         read = Tally()
         progress("words", 0, 2, "reading")
-        attempts = read_attempts(files, read)
+        attempts = _to_learn_from(config, read_attempts(files, read), read)
         progress("words", 1, 2, "tokenizer")
         language = _language(config, model, out, attempts)
         progress("words", 2, 2)
@@ -185,6 +186,17 @@ def speech_of(
         form=form or config.form.value,
         counts=counts,
     )
+
+
+def _to_learn_from(
+    config: TuningConfig, attempts: list[Trajectory], read: Tally
+) -> list[Trajectory]:
+    """The attempts without those of held-out tasks, which are counted."""
+    if not config.held_out:
+        return attempts
+    split = split_by_task(attempts, fraction=config.held_out, split_seed=config.seed)
+    read.drop("attempts of held-out tasks", split.held_out[0].task, len(split.held_out))
+    return list(split.train)
 
 
 def _made_rows(
